@@ -10,7 +10,7 @@ from typing import Any
 from sandbox.jvm.jars import ensure_jars
 from sandbox.jvm.java import server_java_home
 from sandbox.paths import cache_root
-from twinhive.wire.deriving import Fields, derived, undecided
+from twinhive.wire.deriving import FieldList, derived, undecided
 from twinhive.wire.table import TABLE, VERSION
 
 _API = "org.apache.hadoop.hive.metastore.api"
@@ -22,7 +22,7 @@ _PLAIN = {1: "void", 2: "bool", 3: "byte", 4: "double", 6: "i16", 8: "i32", 10: 
 _STRUCT = 12
 
 
-def read_structs() -> dict[str, Fields]:
+def read_structs() -> dict[str, FieldList]:
     """Return the fields of all structs that methods take and return, arguments and results among them; starts Java."""
     import jpype
 
@@ -46,7 +46,7 @@ class _Reader:
         metadata = "org.apache.thrift.meta_data."
         kinds = ("StructMetaData", "ListMetaData", "SetMetaData", "MapMetaData", "EnumMetaData")
         self._struct, self._list, self._set, self._map, self._enum = (jpype.JClass(metadata + kind) for kind in kinds)
-        self.structs: dict[str, Fields] = {}
+        self.structs: dict[str, FieldList] = {}
 
     def add(self, java_name: str) -> str:
         """Read a struct unless that was done, and return its short name."""

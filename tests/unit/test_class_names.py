@@ -1,13 +1,33 @@
-"""No two public classes of the package have the same name: a name means one thing."""
+"""No two public classes, or names of types, of the package are the same: a name means one thing."""
 
-import re
+import ast
 from collections import Counter
+from collections.abc import Iterator
 
 from tests.support.package_texts import MODULES
 
-_CLASS = re.compile(r"^class ([A-Z]\w*)", re.MULTILINE)
+
+def _types_of(module: ast.Module) -> Iterator[str]:
+    """Yield the public classes of a module, and what it calls types: `Values = tuple[str, ...]`."""
+    for node in module.body:
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if not _is_type_variable(value):
+                if name[0].isupper() and not name.isupper():
+                    yield name
 
 
-def test_each_class_has_a_name_of_its_own() -> None:
-    names = Counter(name for path in MODULES for name in _CLASS.findall(path.read_text(encoding="utf-8")))
+def _is_type_variable(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and ast.unparse(value.func) in ("TypeVar", "ParamSpec")
+
+
+def test_each_type_has_a_name_of_its_own() -> None:
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in MODULES)
+    names = Counter(name for tree in trees for name in _types_of(tree) if not name.startswith("_"))
     assert sorted(name for name, count in names.items() if count > 1) == []
+
+
+def test_what_counts_as_a_type() -> None:
+    text = "class One: pass\nTwo = tuple[str, ...]\nT = TypeVar('T')\nThree = TypeVar('Three')\nFOUR = 4\nfive = One\n"
+    assert list(_types_of(ast.parse(text))) == ["One", "Two"]

@@ -28,10 +28,8 @@ from twinhive.model.changes.kinds import (
     UpdateStatistics,
 )
 from twinhive.model.constraints import FOREIGN_KEY
+from twinhive.model.copies.touches import Values
 from twinhive.model.names import TableName
-
-Values = tuple[str, ...] | None
-"""A partition by its values; None is the table itself."""
 
 
 def segments(events: Iterable[Event]) -> Iterator[tuple[list[Event], Position]]:

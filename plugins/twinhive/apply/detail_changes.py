@@ -11,11 +11,11 @@ from twinhive.model.changes.kinds import (
     DeleteStatistics,
     DropConstraint,
     Event,
+    OfDetails,
     UpdateStatistics,
 )
 from twinhive.model.constraints import FOREIGN_KEY, constraints_of
 from twinhive.model.errors import AlreadyThere, Missing, Refused
-from twinhive.model.external.pending import Detail
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table
 
@@ -34,7 +34,7 @@ class DetailChanges:
         self._target = target
         self._left_out = left_out
 
-    def change(self, change: Detail, event: Event, progress: Progress) -> bool:
+    def change(self, change: OfDetails, event: Event, progress: Progress) -> bool:
         """Apply one change; False when it is passed over."""
         match change:
             case AddConstraints():

@@ -60,7 +60,7 @@ class ActionOutcome(Enum):
     """Its table is frozen, or has become so by it."""
 
 
-Watch = Callable[[Action, ActionOutcome], None]
+WatchActions = Callable[[Action, ActionOutcome], None]
 """Is told what became of each action, in their order."""
 
 
@@ -89,7 +89,7 @@ class Lane:
         quarantine: Quarantine,
         external: ExternalTarget,
         lost: Mapping[int, Text] | None = None,
-        watch: Watch = unwatched,
+        watch: WatchActions = unwatched,
     ) -> None:
         self._target = target
         self._watch = watch

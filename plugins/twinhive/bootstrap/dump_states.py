@@ -15,7 +15,7 @@ from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
 from twinhive.transfer.staged.staged import CopyItem
 
-Owned = dict[tuple[str, str | None], dict[str, SourceFile]]
+FilesByOwner = dict[tuple[str, str | None], dict[str, SourceFile]]
 
 
 def read_states(files: FileReader, dump: Dump, batches: Iterable[Batch]) -> dict[TableName, TableState]:
@@ -59,15 +59,15 @@ def _content_bound(files: FileReader, dump: Dump, batch: str) -> int:
     return listed.lo if listed else 0
 
 
-def _files_by_owner(files: FileReader, dump: Dump, batch: str) -> Owned:
-    owned: Owned = defaultdict(dict)
+def _files_by_owner(files: FileReader, dump: Dump, batch: str) -> FilesByOwner:
+    owned: FilesByOwner = defaultdict(dict)
     for line in unpack_lines(files.read(dump.layout.files(batch))):
         item = CopyItem.from_line(line)
         owned[item.table, item.partition][item.relative] = item.file
     return owned
 
 
-def _state(record: TableRecord, owned: Owned, content_lo: int, lo: int) -> TableState:
+def _state(record: TableRecord, owned: FilesByOwner, content_lo: int, lo: int) -> TableState:
     table = record.table
     own = Content(content_lo, owned.get((str(table.name), None), {}))
     partitions = {}

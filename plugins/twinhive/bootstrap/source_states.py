@@ -24,10 +24,10 @@ from twinhive.transfer.staged.listing import list_files
 _MOST_READINGS = 20
 
 
-Follow = Callable[[Shard, EventRange], Shard]
+FollowShard = Callable[[Shard, EventRange], Shard]
 
 
-def settle(stream: EventStream, shard: Shard, end: Position, follow: Follow) -> tuple[Shard, Position]:
+def settle(stream: EventStream, shard: Shard, end: Position, follow: FollowShard) -> tuple[Shard, Position]:
     """Read what is unsure until the log explains everything; return the shard, and the event it is at.
 
     `end` is the event that the shard is folded up to; `follow` folds each later range of events into it.

@@ -13,7 +13,7 @@ from twinhive.settings import Configuration, default_directory, load_configurati
 if TYPE_CHECKING:
     from twinhive.wiring.policies import Wiring
 
-PolicyName = Annotated[
+PolicyArgument = Annotated[
     str, typer.Argument(metavar="POLICY", help="Name of a policy, or of a placement; list them with: twinhive policies")
 ]
 

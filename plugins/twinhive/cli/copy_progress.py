@@ -1,6 +1,6 @@
 """Show how far a copy has come: a bar on a terminal, a line from time to time anywhere else."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich import progress as bars
@@ -8,9 +8,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from twinhive.model.printable import printable
-from twinhive.transfer.staged.progress import CopyProgress, Counting
-
-StartCounting = Callable[[int, int], Counting]
+from twinhive.transfer.staged.progress import CopyProgress
+from twinhive.transfer.tree.executing import StartCounting
 
 
 class _Bar:

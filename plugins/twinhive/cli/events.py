@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli.base import PolicyName, wiring_of
+from twinhive.cli.base import PolicyArgument, wiring_of
 from twinhive.cli.json_output import plain, print_json
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, say, waiting
 from twinhive.incremental.event_view import EventView, LogView, WantedEvents, view_log
@@ -17,7 +17,7 @@ _WIDEST = 60
 
 @app.command()
 def events(
-    policy: PolicyName,
+    policy: PolicyArgument,
     begin: Annotated[
         int | None,
         typer.Option("--from", metavar="ID", min=1, help="The first event; without it, the one after the position."),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli.base import PolicyName, wiring_of
+from twinhive.cli.base import PolicyArgument, wiring_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, errors_shown, holder_of, print_stderr, say
 from twinhive.copies.retire import RetirePlacement
@@ -30,7 +30,7 @@ _PASSES = 4
 
 @app.command()
 def resync(
-    policy: PolicyName,
+    policy: PolicyArgument,
     table: Annotated[
         str | None, typer.Argument(metavar="[TABLE]", help="A table or view that the policy selects")
     ] = None,
@@ -54,7 +54,7 @@ def resync(
 
 @app.command()
 def repair(
-    policy: PolicyName,
+    policy: PolicyArgument,
     tables: Annotated[
         list[str] | None,
         typer.Argument(
@@ -84,7 +84,7 @@ def repair(
 
 @app.command("skip-event")
 def skip_event(
-    policy: PolicyName,
+    policy: PolicyArgument,
     event_id: Annotated[int, typer.Argument(metavar="ID", min=1, help="The event's id, as the failed task names it")],
     reason: Annotated[str, typer.Option(help="Why the replica can do without it; recorded on the replica")],
     dry_run: DryRun = False,
@@ -106,7 +106,7 @@ def skip_event(
 
 
 @app.command()
-def unlock(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
+def unlock(policy: PolicyArgument, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
     """Take the lease from a holder that is dead.
 
     The next run need not wait for it then.
@@ -116,7 +116,7 @@ def unlock(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False,
 
 @app.command()
 def pause(
-    policy: PolicyName,
+    policy: PolicyArgument,
     reason: Annotated[str | None, typer.Option(help="Why; shown by status and in the log of each run")] = None,
     off: Annotated[bool, typer.Option("--off", help="Go on.")] = False,
     dry_run: DryRun = False,
@@ -132,7 +132,7 @@ def pause(
 
 
 @app.command()
-def forget(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
+def forget(policy: PolicyArgument, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
     """Give the replica up.
 
     Marks, dumps, staged files and what no table uses any more go; what tables hold stays.
@@ -142,7 +142,7 @@ def forget(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False,
 
 @app.command()
 def failover(
-    policy: PolicyName,
+    policy: PolicyArgument,
     unplanned: Annotated[
         bool, typer.Option("--unplanned", help="Ask nothing of the source, which may be gone.")
     ] = False,
@@ -185,7 +185,7 @@ def failover(
 
 
 @app.command()
-def failback(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
+def failback(policy: PolicyArgument, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
     """Make the old primary the replica of what took over from it.
 
     POLICY is one whose source is the new primary and whose replica is the old one. Nothing is copied: the policy is
@@ -195,7 +195,7 @@ def failback(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = Fals
 
 
 @app.command()
-def adopt(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
+def adopt(policy: PolicyArgument, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
     """Make a database that people have filled the replica: seeded with DistCp, or from disks.
 
     Who filled it says so on it: twinhive.seed = POLICY among its properties. Nothing is copied: the policy is paused,
@@ -217,7 +217,7 @@ def _follow_to_the_end(policy: Policy, ports: WritePorts, holder: Holder, report
 
 
 @app.command()
-def retire(policy: PolicyName, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
+def retire(policy: PolicyArgument, dry_run: DryRun = False, as_json: AsJson = False, config: Config = None) -> None:
     """Take a policy's mark off its source database; or give a placement up, with its copies.
 
     Dropped files are kept for a policy until then. Hive refuses to drop a database that carries marks. The replica

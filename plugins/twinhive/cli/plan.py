@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli.base import PolicyName, wiring_of
+from twinhive.cli.base import PolicyArgument, wiring_of
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.phases import refuse_other_phases, refuse_phase_of_others
@@ -17,7 +17,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command()
 def plan(
-    policy: PolicyName,
+    policy: PolicyArgument,
     phase: Annotated[str, typer.Argument(metavar="PHASE", help=f"One of: {', '.join((*PHASES, *PLACEMENT_PHASES))}")],
     again: Annotated[
         bool, typer.Option("--again", help="Bootstrap: of a published replica that is built anew.")

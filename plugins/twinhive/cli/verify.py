@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli.base import PolicyName, wiring_of
+from twinhive.cli.base import PolicyArgument, wiring_of
 from twinhive.cli.exits import DONE, EXIT_ACT_NOW, EXIT_TRY_AGAIN
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, errors_shown, holder_of, print_stderr, say, show_error
@@ -20,7 +20,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command()
 def verify(
-    policy: PolicyName,
+    policy: PolicyArgument,
     tables: Annotated[
         list[str] | None, typer.Argument(metavar="[TABLE]...", help="These alone; without any, all the policy selects")
     ] = None,

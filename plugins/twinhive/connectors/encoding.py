@@ -23,7 +23,7 @@ _FIXED: Final = {
 }
 _MOST_DEPTH: Final = 32
 _MOST_VALUES: Final = 500_000
-Fields = Mapping[int, Any]
+FieldsById = Mapping[int, Any]
 
 
 def fields_of(raw: bytes, at: int = 0) -> dict[int, Any]:

@@ -33,20 +33,20 @@ class KeyTest:
 class AllOf:
     """True where each part is."""
 
-    parts: tuple["Filter", ...]
+    parts: tuple["PartitionFilter", ...]
 
 
 @dataclass(frozen=True)
 class AnyOf:
     """True where one part is."""
 
-    parts: tuple["Filter", ...]
+    parts: tuple["PartitionFilter", ...]
 
 
-Filter = KeyTest | AllOf | AnyOf
+PartitionFilter = KeyTest | AllOf | AnyOf
 
 
-def parse_filter(text: str) -> Filter | None:
+def parse_filter(text: str) -> PartitionFilter | None:
     """Read a filter, None for an empty one. Raises RefusedCall, with the place where it cannot be read."""
     if len(text) > _MOST_BYTES:
         raise RefusedCall(
@@ -81,7 +81,7 @@ class _FilterReading:
     def __init__(self, text: str) -> None:
         self._text, self._tokens, self._at = text, list(_tokens(text)), 0
 
-    def any_of(self, depth: int) -> Filter:
+    def any_of(self, depth: int) -> PartitionFilter:
         parts = [self._all_of(depth)]
         while self._take_word("or"):
             parts.append(self._all_of(depth))
@@ -92,13 +92,13 @@ class _FilterReading:
         if value != sign or kind == "string":
             raise _unreadable(self._text, at)
 
-    def _all_of(self, depth: int) -> Filter:
+    def _all_of(self, depth: int) -> PartitionFilter:
         parts = [self._one(depth)]
         while self._take_word("and"):
             parts.append(self._one(depth))
         return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
-    def _one(self, depth: int) -> Filter:
+    def _one(self, depth: int) -> PartitionFilter:
         kind, value, at = self._tokens[self._at]
         if value == "(" and kind == "sign" and self._begins_members():
             return self._members()
@@ -135,7 +135,7 @@ class _FilterReading:
         kinds = [(kind, value.lower()) for kind, value, _ in self._tokens[self._at + 1 : self._at + 3]]
         return kinds[0] == ("name", "struct") or (kinds[0][0] == "name" and kinds[1:] == [("sign", ")")])
 
-    def _members(self) -> Filter:
+    def _members(self) -> PartitionFilter:
         """Read `(day) in ('a', 'b')` or `(struct(day, hour)) in (struct('a', 1), struct('b', 2))`."""
         self.expect("(")
         if not self._take_word("struct"):

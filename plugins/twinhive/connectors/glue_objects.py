@@ -12,17 +12,17 @@ from twinhive.ports.catalog_objects import (
     CatalogTable,
 )
 
-Answer = Mapping[str, Any]
+GlueAnswer = Mapping[str, Any]
 
 
-def database_of(answer: Answer) -> CatalogDatabase:
+def database_of(answer: GlueAnswer) -> CatalogDatabase:
     """Read a database."""
     return CatalogDatabase(
         answer["Name"].lower(), answer.get("LocationUri"), answer.get("Description"), answer.get("Parameters") or {}
     )
 
 
-def table_of(database: str, answer: Answer) -> CatalogTable:
+def table_of(database: str, answer: GlueAnswer) -> CatalogTable:
     """Read a table or a view."""
     parameters = dict(answer.get("Parameters") or {})
     if answer.get("Description"):
@@ -42,13 +42,13 @@ def table_of(database: str, answer: Answer) -> CatalogTable:
     return as_iceberg(table) if is_iceberg(parameters) else table
 
 
-def partition_of(answer: Answer) -> CatalogPartition:
+def partition_of(answer: GlueAnswer) -> CatalogPartition:
     """Read a partition."""
     storage = _storage(answer.get("StorageDescriptor") or {})
     return CatalogPartition(tuple(answer["Values"]), storage, answer.get("Parameters") or {}, _seconds(answer))
 
 
-def _storage(answer: Answer) -> CatalogStorage:
+def _storage(answer: GlueAnswer) -> CatalogStorage:
     serde = answer.get("SerdeInfo") or {}
     return CatalogStorage(
         answer.get("Location"),
@@ -63,10 +63,10 @@ def _storage(answer: Answer) -> CatalogStorage:
     )
 
 
-def _columns(answers: Sequence[Answer]) -> tuple[CatalogColumn, ...]:
+def _columns(answers: Sequence[GlueAnswer]) -> tuple[CatalogColumn, ...]:
     return tuple(CatalogColumn(one["Name"].lower(), one.get("Type") or "string", one.get("Comment")) for one in answers)
 
 
-def _seconds(answer: Answer) -> int:
+def _seconds(answer: GlueAnswer) -> int:
     created = answer.get("CreateTime") or answer.get("CreationTime")
     return int(created.timestamp()) if created is not None else 0

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Final, assert_never
 
-from twinhive.connectors.filters import AllOf, AnyOf, Filter, KeyTest, Literal
+from twinhive.connectors.filters import AllOf, AnyOf, KeyTest, Literal, PartitionFilter
 from twinhive.connectors.refusals import RefusedCall
 from twinhive.connectors.wildcards import java_like, like
 from twinhive.model.names import DEFAULT_PARTITION
@@ -19,7 +19,7 @@ _COMPARED: Final = {
 }
 
 
-def lets_through(filter_: Filter, values: Mapping[str, str], types: Mapping[str, str]) -> bool:
+def lets_through(filter_: PartitionFilter, values: Mapping[str, str], types: Mapping[str, str]) -> bool:
     """Say whether a partition's values pass. Raises RefusedCall for an unknown key or another type."""
     match filter_:
         case AllOf(parts):
@@ -32,7 +32,7 @@ def lets_through(filter_: Filter, values: Mapping[str, str], types: Mapping[str,
             assert_never(filter_)
 
 
-def check_filter(filter_: Filter, types: Mapping[str, str]) -> None:
+def check_filter(filter_: PartitionFilter, types: Mapping[str, str]) -> None:
     """Refuse a filter that cannot be judged, whatever partitions there are. Raises RefusedCall."""
     if not isinstance(filter_, KeyTest):
         for part in filter_.parts:
@@ -46,7 +46,7 @@ def check_filter(filter_: Filter, types: Mapping[str, str]) -> None:
         _typed_literal(filter_, literal, types[filter_.key])
 
 
-def glue_expression(filter_: Filter, types: Mapping[str, str]) -> str | None:
+def glue_expression(filter_: PartitionFilter, types: Mapping[str, str]) -> str | None:
     """Return an expression for Glue that lets at least the same through, None where that is everything."""
     match filter_:
         case AllOf(parts):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from twinhive.connectors.asked import Arguments
-from twinhive.connectors.filters import AllOf, AnyOf, Filter, KeyTest, parse_filter
+from twinhive.connectors.filters import AllOf, AnyOf, KeyTest, PartitionFilter, parse_filter
 from twinhive.connectors.pruning import check_filter, lets_through
 from twinhive.connectors.refusals import RefusedCall
 from twinhive.connectors.wildcards import java_like
@@ -152,13 +152,13 @@ def _has_values(there: Sequence[str], wanted: Sequence[str]) -> bool:
     return all(not one or one == other for one, other in zip(wanted, there, strict=False))
 
 
-def _names_only(filter_: Filter) -> bool:
+def _names_only(filter_: PartitionFilter) -> bool:
     if isinstance(filter_, KeyTest):
         return filter_.key == f"{_FIELD}tablename__"
     return all(map(_names_only, filter_.parts))
 
 
-def _table_passes(filter_: Filter, table: CatalogTableView) -> bool:
+def _table_passes(filter_: PartitionFilter, table: CatalogTableView) -> bool:
     if isinstance(filter_, AllOf):
         return all(_table_passes(part, table) for part in filter_.parts)
     if isinstance(filter_, AnyOf):

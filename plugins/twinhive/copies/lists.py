@@ -20,7 +20,7 @@ from twinhive.ports import FileReader, FileWriter
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged import CopyItem
 
-Listed = Mapping[CopyObject, Sequence[CopyItem]]
+ListedCopies = Mapping[CopyObject, Sequence[CopyItem]]
 """Objects with their files."""
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from twinhive.copies.layout import building_directory, list_directory
-from twinhive.copies.lists import CopyList, Listed, lists_there, objects_of
+from twinhive.copies.lists import CopyList, ListedCopies, lists_there, objects_of
 from twinhive.copies.marking import objects_now, write_marks
 from twinhive.copies.news import newest_news
 from twinhive.copies.objects import CopyObject, Marked
@@ -73,7 +73,7 @@ class _Publishing:
     lease: Lease
     done: CopiesPublished = field(default_factory=CopiesPublished)
 
-    def publish(self, listed: CopyList, batch: Listed) -> None:
+    def publish(self, listed: CopyList, batch: ListedCopies) -> None:
         """Publish a batch, table by table, as many objects at a time as one call of the metastore takes."""
         most = self.work.policy.options.partitions_per_call
         for name, group in groupby(batch.items(), key=lambda pair: pair[0].table):
@@ -81,7 +81,7 @@ class _Publishing:
             for start in range(0, len(objects), most):
                 self._publish(listed, name, dict(objects[start : start + most]))
 
-    def _publish(self, listed: CopyList, name: TableName, objects: Listed) -> None:
+    def _publish(self, listed: CopyList, name: TableName, objects: ListedCopies) -> None:
         policy = self.work.policy
         self.lease.confirm()
         files = self.ports.replica_files
@@ -115,7 +115,7 @@ class _Publishing:
         there = mark_on(one.parameters, self.work.policy.replica.cluster)
         return there is not None and there.location == mark.location
 
-    def _count(self, objects: Listed, marks: dict[Values, CopyMark]) -> None:
+    def _count(self, objects: ListedCopies, marks: dict[Values, CopyMark]) -> None:
         done = self.done
         self.done = replace(
             done,
@@ -126,7 +126,7 @@ class _Publishing:
         )
 
 
-def _mark(place: str, listed: CopyList, event_id: int, one: CopyObject, objects: Listed) -> CopyMark:
+def _mark(place: str, listed: CopyList, event_id: int, one: CopyObject, objects: ListedCopies) -> CopyMark:
     items = objects[one]
     length = sum(item.length for item in items)
     return CopyMark(place, listed.log_id, event_id, one.directory, len(items), length)

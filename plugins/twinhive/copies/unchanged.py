@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from twinhive.copies.layout import kept
-from twinhive.copies.lists import Listed, listed_files
+from twinhive.copies.lists import ListedCopies, listed_files
 from twinhive.copies.news import CopyNews
 from twinhive.copies.objects import CopyObject, Marked
 from twinhive.model.copies.marks import primary_of
@@ -25,7 +25,7 @@ class Unchanged:
     news: CopyNews
     now: Mapping[Values, Marked]
 
-    def of(self, objects: Listed) -> list[CopyObject]:
+    def of(self, objects: ListedCopies) -> list[CopyObject]:
         """Return those of the objects that nothing has changed."""
         same = [one for one in objects if self._is_same_object(one)]
         places = [one.location for one in same]

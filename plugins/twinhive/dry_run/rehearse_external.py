@@ -21,7 +21,7 @@ from twinhive.transfer.tree.dry_run import BRINGS, EQUAL
 from twinhive.transfer.tree.report import PlanRow
 from twinhive.transfer.tree.tally import Tally
 
-Rows = list[PlanRow] | TwinhiveError
+RowsOrError = list[PlanRow] | TwinhiveError
 
 
 def list_external(rehearsing: Rehearsing, _: object) -> object:
@@ -63,7 +63,7 @@ def _purged(rehearsing: Rehearsing) -> list[str]:
     return [path for path in replica.deleted if base and is_below(path, base)]
 
 
-def _rows(rehearsing: Rehearsing, entries: Sequence[Entry]) -> list[tuple[Entry, Rows]]:
+def _rows(rehearsing: Rehearsing, entries: Sequence[Entry]) -> list[tuple[Entry, RowsOrError]]:
     """Return what a copy of each directory would do: no rows for one that is equal."""
     ports, policy = rehearsing.ports, rehearsing.policy
     synced = Synced(ports.replica_files, policy)
@@ -72,7 +72,7 @@ def _rows(rehearsing: Rehearsing, entries: Sequence[Entry]) -> list[tuple[Entry,
     threads = policy.options.copy_threads
     looked_at = list(look_at_all(syncs, ports.trees, threads))
 
-    def rows(sync: DirectorySync) -> Rows:
+    def rows(sync: DirectorySync) -> RowsOrError:
         try:
             return [row for row in sync.rehearse(1) if row.what != EQUAL]
         except TwinhiveError as error:

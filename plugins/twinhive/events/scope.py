@@ -11,10 +11,10 @@ from twinhive.model.policy import Policy
 _DEFAULT_CATALOGS = frozenset({None, "", "hive"})
 
 
-Names = Callable[[EventRow], Iterable[TableName]]
+NamesOfEvent = Callable[[EventRow], Iterable[TableName]]
 
 
-def in_scope(row: EventRow, policy: Policy, names_of: Names = names_touched) -> bool:
+def in_scope(row: EventRow, policy: Policy, names_of: NamesOfEvent = names_touched) -> bool:
     """True for events on the policy's database itself, its functions, and its selected tables.
 
     A rename counts by its old and its new name. Transactions name no database and are out. An

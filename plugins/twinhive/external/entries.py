@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from twinhive.external.gate import is_root, kept_places, misplaced
-from twinhive.log.known_entries import Known
+from twinhive.log.known_entries import KnownEntries
 from twinhive.model.errors import ActNow, InvalidSettings, Missing, TwinhiveError, together
 from twinhive.model.external.entries import Entry, check_places, entries_of
 from twinhive.model.external.tasks import SizedEntry
@@ -37,7 +37,7 @@ class _OfTable:
     problem: InvalidSettings | None = None
 
 
-def read_entries(ports: ReadPorts, policy: Policy, known: Known) -> ExternalEntries:
+def read_entries(ports: ReadPorts, policy: Policy, known: KnownEntries) -> ExternalEntries:
     """Return the entries of all external tables of the scope. Raises ActNow naming those that cannot be replicated.
 
     Partitions are read of the tables that are not `known`.

@@ -124,10 +124,10 @@ def kept_places(ports: ReadPorts, policy: Policy) -> dict[str, Text]:
     return {path: what for path, what in whole.items() if authority(path) == root}
 
 
-Found = tuple[str, list[TwinhiveError]]
+FoundOfTable = tuple[str, list[TwinhiveError]]
 
 
-def _checks(ports: ReadPorts, policy: Policy, tables: Sequence[Table]) -> Iterator[Found]:
+def _checks(ports: ReadPorts, policy: Policy, tables: Sequence[Table]) -> Iterator[FoundOfTable]:
     """Yield each check with its problems; those that need a directory only where there is one to look at."""
     base = policy.external.base_directory
     yield "set", [] if base is not None else [_not_set(policy, tables)]

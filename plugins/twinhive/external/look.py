@@ -8,7 +8,7 @@ from twinhive.ports import TreePorts
 from twinhive.replica.synced import SyncedEntry
 from twinhive.threads.each import in_threads
 from twinhive.transfer.tree.listing.sibling_statuses import SiblingStatuses
-from twinhive.transfer.tree.listing.unchanged_trees import Tree, look_at
+from twinhive.transfer.tree.listing.unchanged_trees import UnchangedTree, look_at
 from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.path_rule import Layout, Statuses
 
@@ -16,10 +16,10 @@ TREES_TOGETHER = 200
 _SMALL_DIRECTORIES = 5_000
 """Up to so many directories a tree is listed together with others; a larger one keeps a listing busy by itself."""
 
-Found = SyncedEntry | TwinhiveError | None
+LookedDirectory = SyncedEntry | TwinhiveError | None
 
 
-def look_at_all(syncs: Sequence[DirectorySync], trees: TreePorts, threads: int) -> Iterator[Found]:
+def look_at_all(syncs: Sequence[DirectorySync], trees: TreePorts, threads: int) -> Iterator[LookedDirectory]:
     """Yield for each the new record when both sides are equal, None when there is something to do, or what failed."""
     known = [sync for sync in syncs if sync.record is not None]
     statuses = (
@@ -32,23 +32,25 @@ def look_at_all(syncs: Sequence[DirectorySync], trees: TreePorts, threads: int) 
 
 def _look_at_some(
     syncs: Sequence[DirectorySync], trees: TreePorts, statuses: tuple[Statuses, Statuses], threads: int
-) -> list[Found]:
+) -> list[LookedDirectory]:
     begun = in_threads(lambda sync: _begin(sync, trees, statuses), syncs, threads)
-    small = [each for each in begun if isinstance(each, Tree)]
+    small = [each for each in begun if isinstance(each, UnchangedTree)]
     try:
         look_at(small, finished_only(trees.source, syncs[0].options_to_look), trees.replica, threads)
     except TwinhiveError as error:
-        return [error if isinstance(each, Tree) else each for each in begun]
+        return [error if isinstance(each, UnchangedTree) else each for each in begun]
     finally:
         for tree in small:
             tree.close()
     return [
-        (sync.seen(each.sign) if each.is_equal else None) if isinstance(each, Tree) else each
+        (sync.seen(each.sign) if each.is_equal else None) if isinstance(each, UnchangedTree) else each
         for sync, each in zip(syncs, begun, strict=True)
     ]
 
 
-def _begin(sync: DirectorySync, trees: TreePorts, statuses: tuple[Statuses, Statuses]) -> Tree | Found:
+def _begin(
+    sync: DirectorySync, trees: TreePorts, statuses: tuple[Statuses, Statuses]
+) -> UnchangedTree | LookedDirectory:
     """Look at one directory as far as that is best done alone."""
     try:
         known = sync.look(statuses)
@@ -56,6 +58,6 @@ def _begin(sync: DirectorySync, trees: TreePorts, statuses: tuple[Statuses, Stat
             return known
         if sync.record is not None and sync.record.directories > _SMALL_DIRECTORIES:
             return sync.compared(known)
-        return Tree(known, sync.options_to_look, trees.source, trees.replica, sync.sign)
+        return UnchangedTree(known, sync.options_to_look, trees.source, trees.replica, sync.sign)
     except TwinhiveError as error:
         return error

@@ -16,7 +16,7 @@ from twinhive.dump.external_passes import (
     records_have_changed,
     task_has_ended,
 )
-from twinhive.external.look import TREES_TOGETHER, Found, look_at_all
+from twinhive.external.look import TREES_TOGETHER, LookedDirectory, look_at_all
 from twinhive.external.sync import DirectorySync, Moment
 from twinhive.model.errors import TwinhiveError, together
 from twinhive.model.external.entries import Entry
@@ -36,7 +36,7 @@ _SHOWN = 5
 _LISTED = "Directories"
 
 
-_Looked = tuple[DirectorySync, Found]
+_Looked = tuple[DirectorySync, LookedDirectory]
 
 
 class Execution(Protocol):
@@ -132,7 +132,7 @@ class SyncExternal:
             given = entries[entry].synced if is_known else None
             return DirectorySync(entry, policy, ports.trees, moment, synced.given(entry.location, given))
 
-        def note(looked_at: _Looked) -> Found:
+        def note(looked_at: _Looked) -> LookedDirectory:
             sync, found = looked_at
             try:
                 if isinstance(found, SyncedEntry) and not entries[sync.entry].is_quiet:
@@ -197,7 +197,9 @@ class SyncExternal:
         self.work.report(f"{entry.key}  FAILED  " + error.what)
 
 
-def _noted(looked_at: Iterator[_Looked], note: Callable[[_Looked], Found], threads: Threads) -> Iterator[_Looked]:
+def _noted(
+    looked_at: Iterator[_Looked], note: Callable[[_Looked], LookedDirectory], threads: Threads
+) -> Iterator[_Looked]:
     """Note what was found, some at a time: who is killed while he looks does not look at those again."""
     while some := list(islice(looked_at, TREES_TOGETHER)):
         yield from zip((sync for sync, _ in some), threads.each(note, some), strict=True)

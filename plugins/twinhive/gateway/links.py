@@ -15,7 +15,7 @@ from twinhive.wire.message import Head, MessageKind, WireError, WireMessage
 from twinhive.wire.reader import MOST_ANSWER_BYTES, MOST_BUFFERED_BYTES, LongAnswer, MessageReader
 from twinhive.wire.renames import Renames
 
-Open = Callable[[], Awaitable[ByteLink]]
+OpenLink = Callable[[], Awaitable[ByteLink]]
 """Connect to one of a metastore's addresses. Raises OSError."""
 
 
@@ -61,7 +61,7 @@ class Link:
     """
 
     def __init__(
-        self, open_: Open, limits: LinkLimits, greeting: Greeting, numbers: Callable[[], CallNumbers] = CallNumbers
+        self, open_: OpenLink, limits: LinkLimits, greeting: Greeting, numbers: Callable[[], CallNumbers] = CallNumbers
     ) -> None:
         self._open, self._limits, self._greeting, self._new_numbers = open_, limits, greeting, numbers
         self._bytes: ByteLink | None = None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 from twinhive.gateway.isolation import BreakerState, RemoteGuard, RemoteLimits
-from twinhive.gateway.links import Open
+from twinhive.gateway.links import OpenLink
 from twinhive.gateway.metrics import CallCounts
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition
@@ -25,7 +25,7 @@ class ReachedRemote:
     key: Hashable
     name: str
     user: str | None
-    open: Open
+    open: OpenLink
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Remote:
         return self.reached.user
 
     @property
-    def open(self) -> Open:
+    def open(self) -> OpenLink:
         """How it is connected to."""
         return self.reached.open
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from twinhive.gateway.definition_reading.cache import DefinitionCache
-from twinhive.gateway.links import LinkLimits, Open
+from twinhive.gateway.links import LinkLimits, OpenLink
 from twinhive.gateway.metrics import CallCounts
 from twinhive.gateway.one_a_second import OneASecond
 from twinhive.gateway.quick_reads.deadlines import Deadlines
@@ -23,7 +23,7 @@ class Shared:
     """
 
     gateway_id: str
-    local: Open
+    local: OpenLink
     definitions: DefinitionCache[Definitions]
     remotes: RemotePool
     counts: CallCounts

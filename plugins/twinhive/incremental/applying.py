@@ -8,7 +8,7 @@ from twinhive.apply.excluded import drop_excluded
 from twinhive.apply.external.pending_store import PendingStore
 from twinhive.apply.external.target import ExternalTarget
 from twinhive.apply.half_placed import take_back
-from twinhive.apply.lane import Applied, Lane, Watch, unwatched
+from twinhive.apply.lane import Applied, Lane, WatchActions, unwatched
 from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.apply.trouble import Quarantine
@@ -49,7 +49,7 @@ class Applying:
         ports: WritePorts,
         dump: Dump,
         target: Target,
-        watch: Watch = unwatched,
+        watch: WatchActions = unwatched,
         until: int | None = None,
     ) -> None:
         policy = work.policy

@@ -26,7 +26,7 @@ _ASKED_TOGETHER = 500
 _ASKED_ALONE = 50
 """Up to so many files of one directory are asked for one by one."""
 
-Wanted = tuple[TableName, str | None, SourceFile]
+WantedFile = tuple[TableName, str | None, SourceFile]
 
 
 def event_items(

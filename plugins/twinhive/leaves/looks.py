@@ -12,7 +12,7 @@ from struct import Struct
 from twinhive.model.files import parent
 from twinhive.ports import FileReader
 
-Look = tuple[int, int]
+LeafLook = tuple[int, int]
 
 _KEY = 8
 _LOOK = Struct(">qq")
@@ -27,12 +27,12 @@ class PackedLooks:
         self._new = [bytearray() for _ in range(_SEGMENTS)]
         self._sorted: list[bytes] = [b""] * _SEGMENTS
 
-    def put(self, path: str, look: Look) -> None:
+    def put(self, path: str, look: LeafLook) -> None:
         """Keep the look of a directory."""
         key = _key(path)
         self._new[key[0]] += key + _LOOK.pack(*look)
 
-    def get(self, path: str) -> Look | None:
+    def get(self, path: str) -> LeafLook | None:
         """Return it, None for a directory that nobody has put."""
         key = _key(path)
         segment = self._segment(key[0])
@@ -65,11 +65,11 @@ class LooksOfPages:
         self._shared = PackedLooks()
         self._listed: set[str] = set()
 
-    def of(self, places: Sequence[str]) -> dict[str, Look]:
+    def of(self, places: Sequence[str]) -> dict[str, LeafLook]:
         """Return the looks of some directories, by path; those that are not there are left out."""
         wanted = set(places)
         beside = Counter(map(parent, wanted))
-        found: dict[str, Look] = {}
+        found: dict[str, LeafLook] = {}
         to_list = sorted(beside.keys() - self._listed)
         seen: Counter[str] = Counter()
         for directory, page in self._files.list_pages(to_list):

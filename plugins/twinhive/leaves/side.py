@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
-from twinhive.leaves.looks import Look
+from twinhive.leaves.looks import LeafLook
 from twinhive.model.equality.canonical import (
     Plain,
     canonical_constraints,
@@ -59,7 +59,7 @@ class LeafState:
     form: Plain
     files: Mapping[str, FileStatus]
     statistics: Mapping[str, str] = field(default_factory=dict)
-    look: Look | None = None
+    look: LeafLook | None = None
     checksums: Mapping[str, str] | None = None
 
     @property
@@ -118,7 +118,7 @@ class Side:
                 yield [(name, self._place_of_files(table, location)) for name, location in found]
 
     def read(
-        self, table: Table, names: Sequence[str], looks: Mapping[str, Look], wanted: Callable[[str], bool]
+        self, table: Table, names: Sequence[str], looks: Mapping[str, LeafLook], wanted: Callable[[str], bool]
     ) -> Iterator[tuple[str, LeafState]]:
         """Yield the named leaves that are there, with checksums of the `wanted` ones. `looks` are by directory."""
         per_call = self.policy.options.partitions_per_call
@@ -138,7 +138,7 @@ class Side:
         return found
 
     def _with_files(
-        self, leaves: Mapping[str, "_Leaf"], looks: Mapping[str, Look], wanted: Callable[[str], bool]
+        self, leaves: Mapping[str, "_Leaf"], looks: Mapping[str, LeafLook], wanted: Callable[[str], bool]
     ) -> Iterator[tuple[str, LeafState]]:
         files: dict[str, dict[str, FileStatus]] = {name: {} for name in leaves}
         roots = [(name, leaf.place) for name, leaf in leaves.items() if leaf.place]

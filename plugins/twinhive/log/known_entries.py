@@ -18,10 +18,10 @@ from twinhive.ports import ReadPorts
 _READ_AGAIN_SECONDS = 24 * 3600
 _MOST_EVENTS = 20_000
 """Beyond this, reading the tables is as fast as reading the log."""
-Known = Mapping[TableName, tuple[Entry, ...]]
+KnownEntries = Mapping[TableName, tuple[Entry, ...]]
 
 
-def known_entries(ports: ReadPorts, policy: Policy, before: ExternalPass | None, now: float) -> Known:
+def known_entries(ports: ReadPorts, policy: Policy, before: ExternalPass | None, now: float) -> KnownEntries:
     """Return the entries of tables that are as the pass before found them; nothing where the log cannot tell.
 
     Once a day all are read again. A policy that lets data stay has to look at every place, because what stays is on no

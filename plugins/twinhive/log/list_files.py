@@ -16,7 +16,7 @@ from twinhive.step.base import Work
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged import CopyItem
 
-Owner = tuple[TableName, str | None]
+FileOwner = tuple[TableName, str | None]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def list_batch(ports: SourcePorts, dump: Dump, batch: str) -> ListedBatch:
     return write_file_list(ports.dump_files, dump.layout, batch, items, lo)
 
 
-def _roots(record: TableRecord) -> list[tuple[Owner, str]]:
+def _roots(record: TableRecord) -> list[tuple[FileOwner, str]]:
     """Return the directories that hold a record's rows, each with its owner; those of external tables are synced."""
     table = record.table
     if table.is_external:

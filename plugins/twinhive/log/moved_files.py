@@ -31,7 +31,7 @@ from twinhive.transfer.staged.staged import CopyItem
 _MOVES = frozenset({"ALTER_TABLE", "ALTER_PARTITION", "ADD_PARTITION"})
 _MOST_FOLLOWED = 50
 """So many places of one file are followed further: files of the same content, empty ones, may be everywhere."""
-Move = tuple[int, str | None, str]
+MovedFile = tuple[int, str | None, str]
 """The event, the directory that it has moved, and where to; without one, where the file itself is since."""
 
 
@@ -60,8 +60,8 @@ class Moves:
     def __init__(self, events: Iterable[Event]) -> None:
         # Directories (event id, before, after), the paths of one event by checksum and name of the file, the places of
         # added partitions by their names, and the names that renames have given to partitions.
-        self._directories: list[Move] = []
-        self._files: dict[tuple[str | None, str], list[Move]] = defaultdict(list)
+        self._directories: list[MovedFile] = []
+        self._files: dict[tuple[str | None, str], list[MovedFile]] = defaultdict(list)
         self._added: dict[str, list[tuple[int, str]]] = defaultdict(list)
         self._names: dict[str, set[str]] = defaultdict(set)
         for event in events:
@@ -109,7 +109,7 @@ class Moves:
             places |= dict.fromkeys(new)
             yield from new
 
-    def _exchanged(self, item: CopyItem) -> Iterator[Move]:
+    def _exchanged(self, item: CopyItem) -> Iterator[MovedFile]:
         """Yield where a nested file is if its partition was exchanged: no event names it, the name stays."""
         names = {item.partition or ""} if parent(item.relative) else set()
         while more := {new for name in names for new in self._names.get(name, ())} - names:

@@ -24,8 +24,8 @@ from twinhive.ports import MetastoreReader
 Moved = tuple[Event, AlterPartitions, Partition]
 _Seen = bool | tuple[TableName, str]
 """Whether a partition has moved; or under which name the replica has it, which knows."""
-Places = Mapping[str, str | None]
-Ask = Callable[[TableName, list[str]], Places]
+PlacesByName = Mapping[str, str | None]
+Ask = Callable[[TableName, list[str]], PlacesByName]
 """Returns where partitions of a table lay before the events, by name (None: in the default place)."""
 
 
@@ -46,7 +46,7 @@ def moved_partitions(events: Iterable[Event], ask: Ask) -> list[Moved]:
     return [moved for moved, found in seen if _is_moved(moved, found, places)]
 
 
-def _is_moved(moved: Moved, found: _Seen, places: Mapping[TableName, Places]) -> bool:
+def _is_moved(moved: Moved, found: _Seen, places: Mapping[TableName, PlacesByName]) -> bool:
     if isinstance(found, bool):
         return found
     table, name = found
@@ -98,7 +98,7 @@ def _along(place: str | None, rename: AlterTable) -> str | None:
 def places_on_replica(replica: MetastoreReader, policy: Policy) -> Ask:
     """Ask the replica's partitions, which say where the source's lay when they last followed one."""
 
-    def ask(source: TableName, names: list[str]) -> Places:
+    def ask(source: TableName, names: list[str]) -> PlacesByName:
         name, per_call = policy.on_replica(source), policy.options.partitions_per_call
         table = replica.table(name)
         if table is None:
@@ -121,6 +121,6 @@ def _place_of(table: Table, partition: Partition) -> str | None:
     return None
 
 
-def places_unknown(source: TableName, names: list[str]) -> Places:
+def places_unknown(source: TableName, names: list[str]) -> PlacesByName:
     """Ask nobody, for replicas that are not known: what is not in its default place may have been moved there."""
     return dict.fromkeys(names)

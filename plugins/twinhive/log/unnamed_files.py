@@ -45,7 +45,7 @@ _MOST_LISTINGS = 5
 _MOST_LOOKS = 5
 _NEAR_EVENTS = 10_000
 """So much of the log is read for directories without such files: renames may have put others in their places."""
-Listing = Mapping[str, FileStatus]
+ListedFiles = Mapping[str, FileStatus]
 """Files below a directory by their paths in it."""
 
 
@@ -146,7 +146,7 @@ def _moved(events: Sequence[Event], ask: Ask) -> Iterator[_Wanted]:
         yield _Wanted(event, change.table, name, partition.location or "", moved=True)
 
 
-def _at_event(one: _Wanted, fate: Fate, listing: Listing | None) -> Listing | None:
+def _at_event(one: _Wanted, fate: Fate, listing: ListedFiles | None) -> ListedFiles | None:
     """Return the files of a directory that were there at the event and are not named by it; None: nobody can tell."""
     if fate.superseded is not None or (listing is None and (fate.is_left or not one.moved)):
         return None
@@ -182,12 +182,12 @@ class _Looking:
         fates = Fates([*self._events, *self._later])
         return [(one, fates.of(one.event.event_id, one.table.name, one.partition, one.location)) for one in wanted]
 
-    def listings(self, wanted: Sequence[_Wanted]) -> dict[str, Listing | None]:
+    def listings(self, wanted: Sequence[_Wanted]) -> dict[str, ListedFiles | None]:
         """List each directory where it is by now, None for one that is gone; then read on in the log.
 
         All of it only where something was found that it may speak of.
         """
-        listings: dict[str, Listing | None] = {}
+        listings: dict[str, ListedFiles | None] = {}
         if any(self.is_away(one.location) for one in wanted):
             self._read_on(wanted)
         for _ in range(_MOST_LISTINGS):
@@ -201,7 +201,7 @@ class _Looking:
             self._read_on(wanted, None if is_found else self._end.event_id + _NEAR_EVENTS)
         return listings
 
-    def _listed(self, places: list[str], whole: Collection[str]) -> dict[str, Listing | None]:
+    def _listed(self, places: list[str], whole: Collection[str]) -> dict[str, ListedFiles | None]:
         files = self._stream.ports.source_files
         tops = dict(files.list_directories(places))
         found: dict[str, dict[str, FileStatus]] = {place: {} for place in places if tops[place] is not None}
@@ -234,7 +234,7 @@ class _Looking:
         except UnreadableEvent:
             return  # whoever gets there says so
 
-    def described(self, listing: Listing) -> tuple[EventFile, ...] | None:
+    def described(self, listing: ListedFiles) -> tuple[EventFile, ...] | None:
         """Return files as events name them, None when one is not there any more."""
         checksums = in_threads(self._checksum, (status.path for status in listing.values()), _THREADS)
         if None in checksums:

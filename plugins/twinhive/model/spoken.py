@@ -1,6 +1,10 @@
 """Say lengths of time, amounts of data, and the first of many, as people do."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+
+Say = Callable[[str], None]
+"""Takes a line for people."""
+
 
 _UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 

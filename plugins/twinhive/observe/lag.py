@@ -1,9 +1,8 @@
 """Measure how far the replicas of many policies are behind their sources, asking each server once."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 from zlib import crc32
 
 from twinhive.dump.layout import DumpKind
@@ -22,13 +21,11 @@ from twinhive.observe.watched import WatchedPolicy, first_questions, second_ques
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.replica.replica_state import shown_state
 from twinhive.requests.request_files import paused_policies, policies_with_requests
-from twinhive.threads.questions import Question, ask_all
+from twinhive.threads.questions import Answers, Question, ask_all
 
 _WAITS_LONG_SECONDS = 120.0
 _TURNS = 5
 _OF_ONE_PAUSED = 50
-
-Answers = Mapping[Hashable, Any]
 
 
 @dataclass(frozen=True)

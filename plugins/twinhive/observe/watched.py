@@ -3,7 +3,7 @@
 Whatever goes wrong here leaves something unknown, and makes no policy unreachable: that is for its lag to say.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -22,9 +22,7 @@ from twinhive.observe.load_progress import read_progress
 from twinhive.ports import EventLog, FileReader, ReadPorts
 from twinhive.replica.held_sets import HeldNote, held_notes
 from twinhive.replica.pending_files import TablesWaiting, what_waits
-from twinhive.threads.questions import Question
-
-Answers = Mapping[Hashable, Any]
+from twinhive.threads.questions import Answers, Question
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from twinhive.model.files import FileStatus
 from twinhive.partition_writes.request import SmallFiles
 
-Written = Mapping[tuple[str, ...], Sequence[FileStatus]]
+WrittenPartitions = Mapping[tuple[str, ...], Sequence[FileStatus]]
 """Files by the values of their partition."""
 
 
-def to_be_merged(written: Written, rule: SmallFiles) -> dict[tuple[str, ...], list[FileStatus]]:
+def to_be_merged(written: WrittenPartitions, rule: SmallFiles) -> dict[tuple[str, ...], list[FileStatus]]:
     """Return the small files of partitions that have two or more; none where all together are fewer than the rule says.
 
     A file is small below the rule's bytes, else below its own block. One alone cannot become fewer.

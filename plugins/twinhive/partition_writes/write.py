@@ -4,25 +4,25 @@ The steps are those of Hive's dynamic partitions and of seed 003, with the small
 Killed anywhere, the same job goes on: what has its final name was whole.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twinhive.model.errors import ActNow, TryAgain
 from twinhive.model.files import FileStatus, base_name, join, parent
 from twinhive.model.names import partition_name
+from twinhive.model.spoken import Say
 from twinhive.partition_writes.fitting import fitted
 from twinhive.partition_writes.frames import Frame
 from twinhive.partition_writes.job_directory import JobDirectory, WrittenPartition
 from twinhive.partition_writes.request import BLOCKS_A_FILE, PartitionWrite
 from twinhive.partition_writes.showing import Showing, Shown
-from twinhive.partition_writes.small_files import Written, to_be_merged
+from twinhive.partition_writes.small_files import WrittenPartitions, to_be_merged
 from twinhive.partition_writes.target import WriteTarget
 from twinhive.ports import FileWriter
 from twinhive.ports.table_writers import TableWriter
 from twinhive.sets.marking import MarkSet
 
 _BLOCK = 128 * 2**20
-Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PartitionWriter:
     request: PartitionWrite
     metastore: TableWriter
     files: FileWriter
-    report: Report
+    report: Say
     by: str | None = None
 
     def write(self, frame: Frame) -> PartitionsWritten:
@@ -137,7 +137,7 @@ class PartitionWriter:
         )
         return sum(map(len, small.values()))
 
-    def _merge(self, frame: Frame, target: WriteTarget, job: JobDirectory, small: Written) -> None:
+    def _merge(self, frame: Frame, target: WriteTarget, job: JobDirectory, small: WrittenPartitions) -> None:
         paths = [file.path for files in small.values() for file in files]
         self.report(f"{self.request.table}: {len(paths):,} small files of {len(small):,} partitions are written again")
         attempt = job.attempt()

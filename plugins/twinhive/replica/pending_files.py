@@ -9,8 +9,9 @@ from typing import Any, get_args
 from twinhive.dump.hashed_files import HashedFiles
 from twinhive.dump.named_files import NamedFiles
 from twinhive.dump.shards import pack_lines, partition_line, partition_of_line, table_line, table_of_line, unpack_lines
+from twinhive.model.changes.kinds import OfDetails
 from twinhive.model.errors import Missing
-from twinhive.model.external.pending import Detail, PendingTable, PurgeNote, Waiting
+from twinhive.model.external.pending import PendingTable, PurgeNote, Waiting
 from twinhive.model.file_names import is_altered
 from twinhive.model.files import FileStatus, base_name, join, short_hash
 from twinhive.model.names import TableName
@@ -19,7 +20,7 @@ from twinhive.ports import FileReader, FileWriter, Lease
 
 _SUFFIX = ".jsonl.gz"
 _LOOKED_INTO = 20
-_DETAILS: dict[str, type[Detail]] = {kind.__name__: kind for kind in get_args(Detail)}
+_DETAILS: dict[str, type[OfDetails]] = {kind.__name__: kind for kind in get_args(OfDetails)}
 
 
 def pending_directory(policy: Policy) -> str:
@@ -174,12 +175,12 @@ def decode_pending(content: bytes) -> PendingTable:
     return PendingTable(name, table, partitions, head["replaces"], details)
 
 
-def _detail_line(event_id: int, detail: Detail) -> dict[str, Any]:
+def _detail_line(event_id: int, detail: OfDetails) -> dict[str, Any]:
     said = {key: value for key, value in asdict(detail).items() if key != "table"}
     return {"event_id": event_id, "type": type(detail).__name__, "said": said}
 
 
-def _detail_of_line(line: dict[str, Any], table: TableName) -> tuple[int, Detail]:
+def _detail_of_line(line: dict[str, Any], table: TableName) -> tuple[int, OfDetails]:
     said: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in line["said"].items()
     }

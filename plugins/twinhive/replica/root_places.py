@@ -22,11 +22,11 @@ _WAREHOUSES = {
 }
 _MOST_NAMED = 5
 
-Place = tuple[str, str]
+RootPlace = tuple[str, str]
 """A directory, and what it is."""
 
 
-def roots_in_the_way(roots: Mapping[str, Setting], places: Iterable[Place]) -> Iterator[InvalidSettings]:
+def roots_in_the_way(roots: Mapping[str, Setting], places: Iterable[RootPlace]) -> Iterator[InvalidSettings]:
     """Yield an error for each root that holds one of the places, or lies in one or around one."""
     found: dict[str, list[str]] = {root: [] for root in roots}
     for place, what in places:
@@ -67,29 +67,29 @@ def check_staging_root(ports: ReadPorts, policy: Policy) -> Iterator[InvalidSett
     return roots_in_the_way({policy.staging_root: STAGING_ROOT}, [*places, *_base(policy)])
 
 
-def _of_source(ports: ReadPorts) -> Iterator[Place]:
+def _of_source(ports: ReadPorts) -> Iterator[RootPlace]:
     return _places(ports.source, ports.source_files.root)
 
 
-def _of_replica(ports: ReadPorts, policy: Policy) -> Iterator[Place]:
+def _of_replica(ports: ReadPorts, policy: Policy) -> Iterator[RootPlace]:
     yield from _places(ports.replica, ports.replica_files.root)
     yield from _base(policy)
 
 
-def _base(policy: Policy) -> Iterator[Place]:
+def _base(policy: Policy) -> Iterator[RootPlace]:
     base = policy.external.base_directory
     # A file system's root keeps the source's paths: then the tables themselves say where they are.
     if base is not None and base.rstrip("/") != authority(base):
         yield base, "the base directory of external tables"
 
 
-def _places(metastore: MetastoreReader, root: str, only: str | None = None) -> Iterator[Place]:
+def _places(metastore: MetastoreReader, root: str, only: str | None = None) -> Iterator[RootPlace]:
     """Yield the warehouses, the directories of databases, and those of tables, of all databases or only of one."""
     for place, what in _unqualified(metastore, only):
         yield qualified(place, root), what
 
 
-def _unqualified(metastore: MetastoreReader, only: str | None) -> Iterator[Place]:
+def _unqualified(metastore: MetastoreReader, only: str | None) -> Iterator[RootPlace]:
     for address in metastore.addresses():
         for key, what in _WAREHOUSES.items():
             if place := metastore.configuration(address, key).strip():
@@ -101,6 +101,6 @@ def _unqualified(metastore: MetastoreReader, only: str | None) -> Iterator[Place
             yield from ((table.location, f"table {table.name}") for table in tables if table.location)
 
 
-def _of_database(database: Database | None) -> Iterator[Place]:
+def _of_database(database: Database | None) -> Iterator[RootPlace]:
     places = (database.location, database.managed_location) if database else ()
     yield from ((place, f"database {database.name}") for place in places if place and database)

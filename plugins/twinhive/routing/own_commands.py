@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-Names = tuple[str, ...]
+NameParts = tuple[str, ...]
 """The parts of a table's name as it is written: database and table, or the table alone."""
 
 _NAME = r"(?P<{}>(?>(?:`(?:[^`]|``)+`|\w+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|\w+))?))(?!\s*\.)"
@@ -45,8 +45,8 @@ _PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 class OwnCommand:
     """A statement that was read here: tables that it writes and reads, and what else it may touch."""
 
-    outputs: tuple[Names, ...] = ()
-    inputs: tuple[Names, ...] = ()
+    outputs: tuple[NameParts, ...] = ()
+    inputs: tuple[NameParts, ...] = ()
     unknown: tuple[str, ...] = ()
 
 
@@ -80,5 +80,5 @@ def names_a_location(text: str) -> bool:
     return bool(_LOCATION.search(text))
 
 
-def _names(text: str) -> Names:
+def _names(text: str) -> NameParts:
     return tuple((quoted or plain).replace("``", "`") for quoted, plain in _PART.findall(text))

@@ -99,7 +99,7 @@ ALL = Conjunction(())
 """What every partition fulfils: a query without conditions."""
 
 
-Judge = Callable[[Mapping[str, str]], bool | None]
+JudgePartition = Callable[[Mapping[str, str]], bool | None]
 """Tells of the values of a partition's keys whether a condition holds for all of its rows (True), for none (False)."""
 
 
@@ -108,7 +108,7 @@ def not_known(values: Mapping[str, str]) -> bool | None:
     return None
 
 
-def judge_of(predicate: Predicate, types: Mapping[str, str]) -> Judge:
+def judge_of(predicate: Predicate, types: Mapping[str, str]) -> JudgePartition:
     """Return what judges the partitions of one table, whose keys have these types of Hive.
 
     Made once for a statement, called for each partition: tables have many. What says nothing is `not_known` itself.
@@ -129,7 +129,7 @@ def judge_of(predicate: Predicate, types: Mapping[str, str]) -> Judge:
             assert_never(predicate)
 
 
-def _judge_by_parts(parts: Sequence[Predicate], types: Mapping[str, str], *, decides: bool) -> Judge:
+def _judge_by_parts(parts: Sequence[Predicate], types: Mapping[str, str], *, decides: bool) -> JudgePartition:
     """Return the judge of AND (one False decides) or OR (one True decides)."""
     judges = [judge_of(part, types) for part in parts]
     telling = [judge for judge in judges if judge is not not_known]
@@ -152,12 +152,12 @@ def _judge_by_parts(parts: Sequence[Predicate], types: Mapping[str, str], *, dec
     return judge
 
 
-def _negated(judge: Judge, values: Mapping[str, str]) -> bool | None:
+def _negated(judge: JudgePartition, values: Mapping[str, str]) -> bool | None:
     inner = judge(values)
     return None if inner is None else not inner
 
 
-def _judge_by_key(comparison: KeyComparison, types: Mapping[str, str]) -> Judge:
+def _judge_by_key(comparison: KeyComparison, types: Mapping[str, str]) -> JudgePartition:
     """Return the judge of one key against a literal; `not_known` where engines may see that differently.
 
     Texts are compared by code points, which is the order of their UTF-8 bytes, as Hive and Spark compare them. Days, as
@@ -176,7 +176,7 @@ def _judge_by_key(comparison: KeyComparison, types: Mapping[str, str]) -> Judge:
     return not_known
 
 
-def _judge_of_texts(key: str, compare: Compare, want: str, form: re.Pattern[str] | None) -> Judge:
+def _judge_of_texts(key: str, compare: Compare, want: str, form: re.Pattern[str] | None) -> JudgePartition:
     def judge(values: Mapping[str, str]) -> bool | None:
         text = values.get(key)
         # Without a value, or NULL, which is neither equal nor different.
@@ -187,7 +187,7 @@ def _judge_of_texts(key: str, compare: Compare, want: str, form: re.Pattern[str]
     return judge
 
 
-def _judge_of_numbers(key: str, compare: Compare, want: int) -> Judge:
+def _judge_of_numbers(key: str, compare: Compare, want: int) -> JudgePartition:
     def judge(values: Mapping[str, str]) -> bool | None:
         text = values.get(key)
         return compare(int(text), want) if text is not None and _NUMBER.fullmatch(text) else None

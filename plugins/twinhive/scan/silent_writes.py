@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from twinhive.model.changes.contents import SourceFile
+from twinhive.model.changes.contents import FilesByPath, SourceFile
 from twinhive.model.errors import Missing
 from twinhive.model.files import ChecksumForm, Usage, base_name, parent
 from twinhive.model.names import TableName
@@ -21,8 +21,6 @@ from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.listing import list_files
 
-Files = Mapping[str, SourceFile]
-"""The files of a leaf, by their paths below it."""
 Look = tuple[int, int]
 """File id and modification time of a directory."""
 Size = tuple[int, int]
@@ -156,7 +154,7 @@ def replica_places(ports: ReadPorts, policy: Policy, some: Iterable[Leaf]) -> di
 
 
 def compare(
-    ports: ReadPorts, some: Sequence[Leaf], here: Mapping[str, Files], there: Mapping[str, Files]
+    ports: ReadPorts, some: Sequence[Leaf], here: Mapping[str, FilesByPath], there: Mapping[str, FilesByPath]
 ) -> list[Difference]:
     """Compare the files of leaves at the source (`here`) with the replica's (`there`); return those that differ."""
     pairs = (
@@ -176,7 +174,7 @@ def compare(
     return [one for one in differences if one.added or one.removed or one.changed]
 
 
-def _difference(leaf: Leaf, here: Files, there: Files, changed: Mapping[str, Sequence[str]]) -> Difference:
+def _difference(leaf: Leaf, here: FilesByPath, there: FilesByPath, changed: Mapping[str, Sequence[str]]) -> Difference:
     added, removed = here.keys() - there.keys(), there.keys() - here.keys()
     return Difference(
         leaf, here, tuple(sorted(added)), tuple(sorted(removed)), tuple(sorted(changed.get(leaf.location, ())))

@@ -11,18 +11,18 @@ from pydantic.fields import FieldInfo
 
 from twinhive.settings.kinds import Unit
 
-Kind = tuple[Any, Sequence[Any]]
+AnnotatedType = tuple[Any, Sequence[Any]]
 """A type with what is said of it: bounds, units."""
 
 _PLAIN: Mapping[Any, str] = {bool: "true, false", str: "text", int: "whole number", float: "number", Any: "any value"}
 
 
-def kind_of(field: FieldInfo) -> Kind:
+def kind_of(field: FieldInfo) -> AnnotatedType:
     """Return the kind of a field's values."""
     return field.annotation, field.metadata
 
 
-def allowed(kind: Kind) -> str:
+def allowed(kind: AnnotatedType) -> str:
     """Return what a value may be, such as `seconds, 1 to 3600`."""
     annotation, metadata = _without_none(kind)
     units = [item.name for item in metadata if isinstance(item, Unit)]
@@ -53,9 +53,9 @@ def _range(metadata: Sequence[Any]) -> list[str]:
     return [f"{least:,} or more" if most is None else f"{least:,} to {most:,}"]
 
 
-def kind_at(model: type[BaseModel], location: Sequence[Any]) -> Kind:
+def kind_at(model: type[BaseModel], location: Sequence[Any]) -> AnnotatedType:
     """Return the kind of what stands at a place of a file, which may be below a name that people choose."""
-    kind: Kind = (model, ())
+    kind: AnnotatedType = (model, ())
     for part in location:
         annotation, _ = _without_none(kind)
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -67,7 +67,7 @@ def kind_at(model: type[BaseModel], location: Sequence[Any]) -> Kind:
     return _without_none(kind)
 
 
-def _without_none(kind: Kind) -> Kind:
+def _without_none(kind: AnnotatedType) -> AnnotatedType:
     """Look through `X | None` and `Annotated`."""
     annotation, metadata = kind
     origin: Any = get_origin(annotation)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from twinhive.settings.kinds import Pattern, Root, Strict, ThriftUri, Unit
+from twinhive.settings.kinds import Pattern, RootUri, Strict, ThriftUri, Unit
 from twinhive.settings.watching import Limit, NotificationSettings
 
 
@@ -37,7 +37,7 @@ class FileSystemSettings(Strict):
 
     connection: str | None = None
     """id of a connection. Exactly one of `connection` and `uri`"""
-    uri: Root | None = None
+    uri: RootUri | None = None
     """the file system, without a path, exactly as the metastore writes locations"""
     user: str | None = None
     """user on the file system. Without it the connection's, else the process'"""
@@ -130,21 +130,21 @@ class ClustersFile(Strict):
     one whose metastore it is"""
 
 
-Clusters = Mapping[str, ClusterSettings]
+ClustersByName = Mapping[str, ClusterSettings]
 
 
-def metastore_owner(clusters: Clusters, name: str) -> str:
+def metastore_owner(clusters: ClustersByName, name: str) -> str:
     """Return the cluster whose metastore a cluster uses: most use their own."""
     return clusters[name].metastore.of or name
 
 
-def sharing(clusters: Clusters, name: str) -> tuple[str, ...]:
+def sharing(clusters: ClustersByName, name: str) -> tuple[str, ...]:
     """Return the clusters over the same metastore as a cluster, in the order of the file; most are alone."""
     owner = metastore_owner(clusters, name)
     return tuple(other for other in clusters if metastore_owner(clusters, other) == owner)
 
 
-def default_cluster(clusters: Clusters, name: str, said: str | None) -> str:
+def default_cluster(clusters: ClustersByName, name: str, said: str | None) -> str:
     """Return the cluster to which tables belong that say nothing, in the metastore that a cluster uses.
 
     `said` is `default_cluster` of the file, which speaks of one metastore; of the others it is their own cluster.
@@ -175,7 +175,7 @@ def _shared_ports(file: ClustersFile) -> Iterator[str]:
             yield f"clusters.{name}.gateway.port: found {port}, expected another one than that of {first}"
 
 
-def with_shared_metastores(clusters: Clusters) -> dict[str, ClusterSettings]:
+def with_shared_metastores(clusters: ClustersByName) -> dict[str, ClusterSettings]:
     """Return the clusters so that each says where its metastore is; `of` stays, so that sharing can be told."""
 
     def told(cluster: ClusterSettings) -> ClusterSettings:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from twinhive.settings.clusters import Clusters, metastore_owner
+from twinhive.settings.clusters import ClustersByName, metastore_owner
 from twinhive.settings.entries import PolicyEntry
 from twinhive.settings.hive_keys import wrong_setting
 from twinhive.settings.kinds import LONGEST_POLICY
@@ -12,7 +12,7 @@ from twinhive.settings.policies import PolicySettings
 from twinhive.settings.problems import numbered
 
 
-def unknown_clusters(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+def unknown_clusters(settings: PolicySettings, clusters: ClustersByName) -> Iterator[str]:
     """Find clusters that `clusters.yaml` does not have."""
     for side, address in (("source", settings.source), ("replica", settings.replica)):
         if address.cluster not in clusters:
@@ -20,28 +20,28 @@ def unknown_clusters(settings: PolicySettings, clusters: Clusters) -> Iterator[s
             yield f"{side}.cluster: found {address.cluster!r}, expected one of {known}"
 
 
-def shared_metastores(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+def shared_metastores(settings: PolicySettings, clusters: ClustersByName) -> Iterator[str]:
     """Find clusters without a metastore of their own: a database belongs to the metastore, whatever it spans."""
     for side, address in (("source", settings.source), ("replica", settings.replica)):
         if address.cluster in clusters and (owner := metastore_owner(clusters, address.cluster)) != address.cluster:
             yield f"{side}.cluster: found {address.cluster!r}, which shares the metastore of {owner}, expected {owner}"
 
 
-def replica_is_source(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+def replica_is_source(settings: PolicySettings, clusters: ClustersByName) -> Iterator[str]:
     """Find a database that would be replicated into itself."""
     if settings.source == settings.replica:
         found = f"{settings.source.cluster}/{settings.source.database}"
         yield f"replica: found the source itself ({found}), expected another database"
 
 
-def wrong_hive_conf(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+def wrong_hive_conf(settings: PolicySettings, clusters: ClustersByName) -> Iterator[str]:
     """Find keys of Hive that no statement understands, and values that they do not allow."""
     for key, value in settings.hive_conf.items():
         if wrong := wrong_setting(key, value):
             yield f"hive_conf.{key}: found {wrong.found}, expected {wrong.expected}"
 
 
-def fence_without_a_command(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+def fence_without_a_command(settings: PolicySettings, clusters: ClustersByName) -> Iterator[str]:
     """Find a fence that is to run a command, and does not say which; and a command that nothing runs."""
     said = settings.failover
     if "command" in said.fence and not said.close_command:
@@ -50,7 +50,7 @@ def fence_without_a_command(settings: PolicySettings, clusters: Clusters) -> Ite
         yield "failover.fence: found no 'command', expected it, as failover.close_command or open_command is said"
 
 
-def no_name_for_the_reverse(settings: PolicySettings, clusters: Clusters) -> Iterator[str]:
+def no_name_for_the_reverse(settings: PolicySettings, clusters: ClustersByName) -> Iterator[str]:
     """Find a policy whose name has no room for what the policy of the opposite direction is called."""
     if settings.failover.reverse is not None and len(settings.policy) + len("_back") > LONGEST_POLICY:
         yield (
@@ -59,7 +59,7 @@ def no_name_for_the_reverse(settings: PolicySettings, clusters: Clusters) -> Ite
         )
 
 
-RULES: tuple[Callable[[PolicySettings, Clusters], Iterator[str]], ...] = (
+RULES: tuple[Callable[[PolicySettings, ClustersByName], Iterator[str]], ...] = (
     unknown_clusters,
     shared_metastores,
     replica_is_source,
@@ -70,7 +70,7 @@ RULES: tuple[Callable[[PolicySettings, Clusters], Iterator[str]], ...] = (
 """What a policy file has to keep beside its own form."""
 
 
-def with_rules(entry: PolicyEntry, clusters: Clusters) -> PolicyEntry:
+def with_rules(entry: PolicyEntry, clusters: ClustersByName) -> PolicyEntry:
     """Return a policy with all that it breaks of the rules."""
     if entry.settings is None or entry.error:
         return entry

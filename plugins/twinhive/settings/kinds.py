@@ -66,7 +66,7 @@ AbsolutePath = Annotated[
     Field(pattern=r"^([a-z][a-z0-9+.-]*://[^/]*)?/.*[^/]\Z"),
     Unit("absolute path or URI, no slash at the end"),
 ]
-Root = Annotated[str, Field(pattern=r"^[a-z][a-z0-9+.-]*://[^/]*\Z"), Unit("`scheme://authority`")]
+RootUri = Annotated[str, Field(pattern=r"^[a-z][a-z0-9+.-]*://[^/]*\Z"), Unit("`scheme://authority`")]
 ThriftUri = Annotated[str, Field(pattern=r"^thrift://[^:/]+:\d+\Z"), Unit("`thrift://host:port`")]
 ImportPath = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+\Z"), Unit("import path")]
 Letters = Annotated[str, Field(pattern=r"^[rbugpcaxt]*\Z"), Unit("letters of `rbugpcaxt`")]

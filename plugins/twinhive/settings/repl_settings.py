@@ -7,8 +7,8 @@ from twinhive.model.external.modes import External
 from twinhive.model.policy import Options
 from twinhive.settings.policies import PolicySettings
 
-Layout = Literal["twinhive", "hive"]
-Places = Literal["own", "hive"]
+LayoutChoice = Literal["twinhive", "hive"]
+PlaceChoice = Literal["own", "hive"]
 _DAY = 86_400
 
 
@@ -22,10 +22,10 @@ class ReplSettings:
     options: Options = field(default_factory=Options)
     external: External = field(default_factory=External)
     root_directory: str = "/user/hive/repl"
-    layout: Layout = "twinhive"
+    layout: LayoutChoice = "twinhive"
     metadata_only: bool = False
     bootstrap_external_tables: bool = False
     dump_ttl_seconds: int = 7 * _DAY
     retain_previous_dumps: bool = False
-    places: Places = "own"
+    places: PlaceChoice = "own"
     staging_root: str = PolicySettings.model_fields["staging_root"].default

@@ -10,8 +10,9 @@ from twinhive.adapters.hive.hive_table_writer import ThriftTableWriter
 from twinhive.model.errors import ActNow
 from twinhive.model.files import authority
 from twinhive.model.sets.spec import set_text
+from twinhive.model.spoken import Say
 from twinhive.partition_writes.request import PartitionWrite, SmallFiles
-from twinhive.partition_writes.write import PartitionsWritten, PartitionWriter, Report
+from twinhive.partition_writes.write import PartitionsWritten, PartitionWriter
 from twinhive.spark.partition_frame import SparkFrame
 
 _MERGED = SmallFiles()
@@ -27,7 +28,7 @@ def write_partitions(
     small_files: SmallFiles | None = _MERGED,
     set_done: Mapping[str, str] | str | None = None,
     user: str | None = None,
-    report: Report = print,
+    report: Say = print,
 ) -> PartitionsWritten:
     """Write the rows of a data frame as partitions of `database.table`; the last columns need not be the keys.
 

@@ -4,13 +4,13 @@ Unlike Hive's, which writes its description first and file after file into the d
 beside that, and renamed when all is in it. Cut off anywhere, the same statement goes on.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twinhive.model.errors import ActNow, AlreadyThere, TryAgain
 from twinhive.model.files import FileStatus, base_name, directory_around, is_below, join, qualified, short_hash
 from twinhive.model.names import TableName
-from twinhive.model.spoken import readable
+from twinhive.model.spoken import Say, readable
 from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign
 from twinhive.ports import FileReader, FileWriter, MetastoreReader
 from twinhive.table_exports.building import Copy, TableTree, build, has_moved, missing_items, raise_failures
@@ -18,7 +18,6 @@ from twinhive.table_exports.description import METADATA, read_description
 from twinhive.table_exports.reading import TableFiles, read_table_files
 
 _MOST_ROUNDS = 5
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)

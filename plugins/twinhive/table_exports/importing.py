@@ -12,7 +12,7 @@ from twinhive.ports import FileReader, MetastoreReader
 from twinhive.table_exports.description import DATA, Described, read_description, refuse_kind
 from twinhive.table_exports.fitting import refuse_unfit
 from twinhive.table_exports.placing import Importing
-from twinhive.table_exports.reading import Spec, wanted_partitions
+from twinhive.table_exports.reading import PartitionSpec, wanted_partitions
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ImportTable:
     table: TableName | None
     directory: str
     external: bool = False
-    spec: Spec = field(default_factory=dict)
+    spec: PartitionSpec = field(default_factory=dict)
     location: str | None = None
 
     def look(self, metastore: MetastoreReader, exported: FileReader, root: str) -> Importing:

@@ -6,14 +6,14 @@ their ids, not by their names.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from twinhive.model.errors import AlreadyThere, Missing, Refused, TryAgain
 from twinhive.model.files import ChecksumForm, FileStatus, directory_around, join, short_hash
 from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters, Partition, Table
-from twinhive.model.spoken import first_of, readable
+from twinhive.model.spoken import Say, first_of, readable
 from twinhive.owned.directories import MARKER, Mark, Owned, Purpose, claim, foreign, proven
 from twinhive.ports import FileReader, FileWriter, MetastoreReader
 from twinhive.ports.table_writers import LoggedInsert, TableWriter
@@ -29,7 +29,6 @@ _ACCURATE = "COLUMN_STATS_ACCURATE"
 """It speaks of statistics of columns too, which an export does not hold."""
 _COUNTED = ("numFiles", "totalSize", "numRows", "rawDataSize", "numFilesErasureCoded")
 _PLACED = "placing.json"
-Say = Callable[[str], None]
 Placed = Mapping[str, int]
 """Ids of directories that are, or will be, renamed to their places, by their names in the export."""
 

@@ -22,7 +22,7 @@ from twinhive.transfer.staged.staged import CopyItem
 
 _MOST_READINGS = 10
 _AT_ONCE = 1_000
-Spec = Mapping[str, str]
+PartitionSpec = Mapping[str, str]
 """Values by partition keys; some of the keys will do."""
 
 
@@ -41,7 +41,7 @@ class TableFiles:
         return sum(item.length for item in self.items)
 
 
-def read_table_files(metastore: MetastoreReader, files: FileReader, name: TableName, spec: Spec) -> TableFiles:
+def read_table_files(metastore: MetastoreReader, files: FileReader, name: TableName, spec: PartitionSpec) -> TableFiles:
     """Read a table and list its files between two looks at the log that show no change of it.
 
     Raises Missing, ActNow, and TryAgain for a table that changes all the time.
@@ -67,7 +67,7 @@ def listed_items(files: FileReader, name: TableName, places: Mapping[str, str]) 
         yield CopyItem.of(SourceFile.of_listing(status, relative), name, owner)
 
 
-def wanted_partitions(table: Table, partitions: Sequence[Partition], spec: Spec) -> list[Partition]:
+def wanted_partitions(table: Table, partitions: Sequence[Partition], spec: PartitionSpec) -> list[Partition]:
     """Return the partitions with these values. Raises ActNow for a key that is none, or without such a partition."""
     values = _values(table, spec)
     found = [one for one in partitions if all(v in ("", have) for v, have in zip(values, one.values, strict=True))]
@@ -76,7 +76,7 @@ def wanted_partitions(table: Table, partitions: Sequence[Partition], spec: Spec)
     return found
 
 
-def _described(metastore: MetastoreReader, name: TableName, spec: Spec) -> Described:
+def _described(metastore: MetastoreReader, name: TableName, spec: PartitionSpec) -> Described:
     table = metastore.table(name)
     if table is None:
         raise Missing(
@@ -98,7 +98,7 @@ def _described(metastore: MetastoreReader, name: TableName, spec: Spec) -> Descr
     return Described(table, tuple(replace(one, parameters=without_marks(one.parameters)) for one in found))
 
 
-def _values(table: Table, spec: Spec) -> list[str]:
+def _values(table: Table, spec: PartitionSpec) -> list[str]:
     said = {key.lower(): value for key, value in spec.items()}
     keys = [key.lower() for key in table.partition_keys]
     if others := sorted(said.keys() - set(keys)):
@@ -111,7 +111,7 @@ def _values(table: Table, spec: Spec) -> list[str]:
     return [said.get(key, "") for key in keys]
 
 
-def _no_partition(table: Table, spec: Spec) -> Missing:
+def _no_partition(table: Table, spec: PartitionSpec) -> Missing:
     return Missing(
         f"{table.name} has no such partition",
         found=f"none with {', '.join(f'{key}={value}' for key, value in spec.items())}",

@@ -3,12 +3,15 @@
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from twinhive.model.errors import ActNow, TwinhiveError, Unreachable
+
+Answers = Mapping[Hashable, Any]
+"""What `ask_all` returns."""
 
 
 @dataclass(frozen=True)

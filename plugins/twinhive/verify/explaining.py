@@ -9,7 +9,7 @@ from twinhive.model.equality.records import OWN_LEAF
 from twinhive.model.equality.tree import DifferenceKind
 
 _NAMED = 20
-Values = Mapping[str, tuple[Any, Any]]
+ValuePairs = Mapping[str, tuple[Any, Any]]
 """What differs: a field or a file, with the source's value and the replica's; None for what is not there."""
 
 
@@ -20,7 +20,7 @@ class LeafDifference:
     table: str
     leaf: str
     kind: DifferenceKind
-    values: Values = field(default_factory=dict)
+    values: ValuePairs = field(default_factory=dict)
     mark: str = ""
 
     @property
@@ -61,7 +61,7 @@ def not_comparable(sides: tuple[Side, Side], here: LeafState, there: LeafState) 
     )
 
 
-def _content_apart(sides: tuple[Side, Side], here: LeafState, there: LeafState) -> Values:
+def _content_apart(sides: tuple[Side, Side], here: LeafState, there: LeafState) -> ValuePairs:
     if here.checksums is None or there.checksums is None:
         return {}
     source, replica = sides
@@ -83,16 +83,16 @@ def _mark(leaf: str, here: LeafState | None, there: LeafState | None) -> str:
     return "/".join("-" if state is None else state.record(leaf).packed()[16:].hex() for state in (here, there))
 
 
-def _names_apart(here: Mapping[str, Any], there: Mapping[str, Any]) -> Values:
+def _names_apart(here: Mapping[str, Any], there: Mapping[str, Any]) -> ValuePairs:
     return {name: (here.get(name), there.get(name)) for name in sorted(here.keys() ^ there.keys())}
 
 
-def _values_apart(here: Mapping[str, Any], there: Mapping[str, Any]) -> Values:
+def _values_apart(here: Mapping[str, Any], there: Mapping[str, Any]) -> ValuePairs:
     both = sorted(here.keys() & there.keys())
     return {name: (here[name], there[name]) for name in both if here[name] != there[name]}
 
 
-def _apart(here: Mapping[str, Any], there: Mapping[str, Any]) -> Values:
+def _apart(here: Mapping[str, Any], there: Mapping[str, Any]) -> ValuePairs:
     ours, theirs = dict(_flat(here)), dict(_flat(there))
     names = sorted(ours.keys() | theirs.keys())
     return {name: (ours.get(name), theirs.get(name)) for name in names if ours.get(name) != theirs.get(name)}

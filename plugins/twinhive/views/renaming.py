@@ -13,7 +13,7 @@ from typing import Final
 
 from twinhive.views.values import NamedInText, TableWords, Word
 
-Known = Callable[[str, str | None], tuple[str, str | None] | None]
+AskName = Callable[[str, str | None], tuple[str, str | None] | None]
 """What a database is called, or a table of it; None for one that has no name. All names in lower case."""
 _IDENTIFIER: Final = re.compile(r"\w+")
 _ENCODED: Final = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}")
@@ -36,7 +36,7 @@ class ViewNames:
     taken     databases that are something where the text is to be read, in lower case
     """
 
-    known: Known
+    known: AskName
     own: str | None
     taken: Collection[str]
     is_said: bool = False

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from twinhive.wire.roles import UNDECIDED, Role, decided
 
-Fields = Sequence[tuple[int, str, str]]
+FieldList = Sequence[tuple[int, str, str]]
 """Number, name and type (`list<Table>`) of each field of a struct."""
 
 ARGUMENTS, RESULT = "_args", "_result"
 
 
-def undecided(structs: Mapping[str, Fields]) -> list[str]:
+def undecided(structs: Mapping[str, FieldList]) -> list[str]:
     """List the texts of which no rule says what they name."""
     return [
         f"{struct}.{name}"
@@ -25,7 +25,7 @@ def undecided(structs: Mapping[str, Fields]) -> list[str]:
     ]
 
 
-def derived(version: str, structs: Mapping[str, Fields]) -> str:
+def derived(version: str, structs: Mapping[str, FieldList]) -> str:
     """Return the table as JSON: a method a line, then a struct a line."""
     naming = _naming(structs)
     methods = sorted(name.removesuffix(ARGUMENTS) for name in structs if name.endswith(ARGUMENTS))
@@ -46,7 +46,7 @@ def words_of(kind: str) -> list[str]:
     return kind.replace("<", " ").replace(">", " ").replace(",", " ").split()
 
 
-def _naming(structs: Mapping[str, Fields]) -> set[str]:
+def _naming(structs: Mapping[str, FieldList]) -> set[str]:
     """Find the structs that name something, themselves or in what they hold."""
     found: set[str] = set()
     while True:
@@ -65,7 +65,7 @@ def _names(struct: str, name: str, kind: str, naming: set[str]) -> bool:
     return bool(naming.intersection(words)) or ("string" in words and isinstance(decided(struct, name), Role))
 
 
-def _method(method: str, structs: Mapping[str, Fields], naming: set[str]) -> dict[str, object]:
+def _method(method: str, structs: Mapping[str, FieldList], naming: set[str]) -> dict[str, object]:
     if f"{method}{RESULT}" not in structs:  # nothing comes back, not even an empty answer
         request = list(_kept(f"{method}{ARGUMENTS}", structs[f"{method}{ARGUMENTS}"], naming))
         return {"request": request, "answer": [], "exceptions": [], "oneway": True}
@@ -77,7 +77,7 @@ def _method(method: str, structs: Mapping[str, Fields], naming: set[str]) -> dic
     }
 
 
-def _kept(struct: str, fields: Fields, naming: set[str]) -> Iterator[list[object]]:
+def _kept(struct: str, fields: FieldList, naming: set[str]) -> Iterator[list[object]]:
     return (_entry(struct, field, naming) for field in fields if _names(struct, field[1], field[2], naming))
 
 

@@ -16,7 +16,7 @@ from twinhive.wire.decoding import NamedRun, can_be_run
 from twinhive.wire.looking import FoundText, relate
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.renames import Renames
-from twinhive.wire.renaming import NAMES, Change, renamed_struct, replaced, struct_of
+from twinhive.wire.renaming import NAMES, TextChange, renamed_struct, replaced, struct_of
 from twinhive.wire.scanning import StructScan
 from twinhive.wire.table import LIST, STRUCT, STRUCTS, Field, Kind, Struct
 
@@ -160,7 +160,7 @@ class RenamedPieces(StructScan):
             one.sent = encoded
 
 
-def _remembering(change: Change) -> Change:
+def _remembering(change: TextChange) -> TextChange:
     """Remember what became of the last names: those in the structs of a list are mostly the same."""
     known: dict[tuple[object, ...], bytes | None] = {}
 

@@ -22,7 +22,7 @@ from twinhive.wire.walking import found_in
 
 NAMES: Final = frozenset(Role) - {Role.LOCATION, Role.VIEW_TEXT}
 """What a client names things by."""
-Change = Callable[[FoundText], bytes | None]
+TextChange = Callable[[FoundText], bytes | None]
 """What a text becomes; None where it stays."""
 
 _INT: Final = Packing("!i")
@@ -66,7 +66,7 @@ def renamed_struct(raw: bytes, at: int, struct: Struct, renames: Renames) -> byt
     return _spliced(raw, found_in(raw, at, struct, NAMES), renames.change)
 
 
-def rewritten(message: WireMessage, change: Change, roles: frozenset[Role]) -> WireMessage:
+def rewritten(message: WireMessage, change: TextChange, roles: frozenset[Role]) -> WireMessage:
     """Return the message with texts of `roles` replaced one by one. Raises WireError."""
     found = found_in(message.raw, message.at, struct_of(message), roles)
     return WireMessage(message.head, _spliced(message.raw, found, change), message.at)
@@ -96,7 +96,7 @@ def _all_found(message: WireMessage, struct: Struct, roles: frozenset[Role]) -> 
     return found_in(message.raw, message.at, struct, roles)
 
 
-def _spliced(raw: bytes, found: Iterable[FoundText], change: Change) -> bytes:
+def _spliced(raw: bytes, found: Iterable[FoundText], change: TextChange) -> bytes:
     parts, last = [], 0
     for one in found:
         if (new := change(one)) is not None:
@@ -105,7 +105,7 @@ def _spliced(raw: bytes, found: Iterable[FoundText], change: Change) -> bytes:
     return b"".join([*parts, raw[last:]]) if last else raw
 
 
-def replaced(body: bytes, groups: Iterable[tuple[list[FoundText], int]], change: Change) -> bytes | None:
+def replaced(body: bytes, groups: Iterable[tuple[list[FoundText], int]], change: TextChange) -> bytes | None:
     """Replace whole fields at once; None where counts do not prove that exactly the names are meant."""
     counts: Counter[tuple[int, bytes]] = Counter()
     changes: dict[tuple[int, bytes], set[bytes | None]] = defaultdict(set)

@@ -10,7 +10,7 @@ from twinhive.cluster_view.port import Port
 from twinhive.gateway.asking_again import ask_again
 from twinhive.gateway.definition_reading.cache import DefinitionCache
 from twinhive.gateway.isolation import RemoteLimits
-from twinhive.gateway.links import LinkLimits, Open
+from twinhive.gateway.links import LinkLimits, OpenLink
 from twinhive.gateway.metrics import CallCounts
 from twinhive.gateway.remote_pool import ReachedRemote, RemotePool
 from twinhive.gateway.server import Server, listen
@@ -20,7 +20,7 @@ from twinhive.model.remotes.definitions import Definition, Definitions
 from twinhive.ports.byte_links import ByteLink, connected
 
 
-def opening(port: int) -> Open:
+def opening(port: int) -> OpenLink:
     """Return how a loopback port is connected to."""
 
     async def open_() -> ByteLink:

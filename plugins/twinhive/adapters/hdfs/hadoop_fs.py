@@ -10,7 +10,7 @@ from twinhive.adapters.hdfs.hadoop_errors import is_missing, translated
 from twinhive.adapters.hdfs.hadoop_quotas import HadoopQuotas
 from twinhive.adapters.hdfs.hadoop_reader import HadoopReader
 from twinhive.adapters.hdfs.hadoop_snapshots import HadoopSnapshots
-from twinhive.adapters.hdfs.hadoop_streams import Meter, OpenFile
+from twinhive.adapters.hdfs.hadoop_streams import CountBytes, OpenFile
 from twinhive.adapters.jvm.machine import java_class
 from twinhive.model.errors import Missing, Refused, TwinhiveError
 from twinhive.model.file_names import LONGEST, shortened
@@ -49,7 +49,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas)
         *,
         how: Creation = AS_USUAL,
         length: int | None = None,
-        meter: Meter | None = None,
+        meter: CountBytes | None = None,
     ) -> Written:
         """Write what a file holds, or its next `length` bytes, into a new file; close both."""
         client = self._client if how.permission is None else self._as_given
@@ -66,7 +66,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas)
                 stream.close()
         return Written(written, None if checksum is None else f"{checksum.getValue():08x}", file_id)
 
-    def append_from(self, stream: OpenFile, path: str, *, meter: Meter | None = None) -> int:
+    def append_from(self, stream: OpenFile, path: str, *, meter: CountBytes | None = None) -> int:
         """Write what a file holds behind the end of another, close both, return the bytes. Raises Missing."""
         with translated(self.root, path):
             try:

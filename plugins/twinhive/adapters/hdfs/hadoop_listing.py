@@ -15,10 +15,10 @@ from twinhive.model.files import FileStatus, base_name, name_order
 _DIRECTORIES_PER_CALL = 100
 _PAGE = 1000
 
-Listing = tuple[str, list[FileStatus] | None]
+ListedDirectory = tuple[str, list[FileStatus] | None]
 
 
-def list_directories(client: HadoopClient, paths: Iterable[str]) -> Iterator[Listing]:
+def list_directories(client: HadoopClient, paths: Iterable[str]) -> Iterator[ListedDirectory]:
     """Yield the sorted children of each directory in the given order, None for a missing one."""
     for chunk in _chunks(paths):
         found: dict[str, list[FileStatus] | None] = {}
@@ -28,7 +28,7 @@ def list_directories(client: HadoopClient, paths: Iterable[str]) -> Iterator[Lis
             yield path, children if children is None else sorted(children, key=attrgetter("path"))
 
 
-def list_pages(client: HadoopClient, paths: Iterable[str]) -> Iterator[Listing]:
+def list_pages(client: HadoopClient, paths: Iterable[str]) -> Iterator[ListedDirectory]:
     """Yield the children of each directory in pages that together have the order of `name_order`.
 
     Directories come in the given order, an empty one as one empty page, a missing one as None.
@@ -49,7 +49,7 @@ def _chunks(paths: Iterable[str]) -> Iterator[list[str]]:
         yield list(chunk)
 
 
-def _list_chunk(client: HadoopClient, paths: Sequence[str]) -> Iterator[Listing]:
+def _list_chunk(client: HadoopClient, paths: Sequence[str]) -> Iterator[ListedDirectory]:
     if client.is_hdfs and client.lists_in_bulk:
         yield from _list_together(client, paths)
     if not client.is_hdfs or not client.lists_in_bulk:
@@ -57,7 +57,7 @@ def _list_chunk(client: HadoopClient, paths: Sequence[str]) -> Iterator[Listing]
             yield from _list_one(client, path)
 
 
-def _list_together(client: HadoopClient, paths: Sequence[str]) -> Iterator[Listing]:
+def _list_together(client: HadoopClient, paths: Sequence[str]) -> Iterator[ListedDirectory]:
     """Yield pages as the server gives them, one directory after the other; nothing from old servers."""
     directories = java_class("java.util.ArrayList")()
     by_listed = {}
@@ -89,7 +89,7 @@ def _page(client: HadoopClient, path: str, part: Any) -> list[FileStatus] | None
     return _children(client, path, statuses)
 
 
-def _list_one(client: HadoopClient, path: str) -> Iterator[Listing]:
+def _list_one(client: HadoopClient, path: str) -> Iterator[ListedDirectory]:
     """Yield one directory: on HDFS in pages, elsewhere as a whole, which is sorted here."""
     with translated(client.root, path):
         try:

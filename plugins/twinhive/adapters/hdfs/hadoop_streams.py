@@ -15,7 +15,7 @@ from twinhive.model.files import Creation
 _BUFFER = 64 * 1024
 _PIECE = 1024 * 1024
 
-Meter = Callable[[int], None]
+CountBytes = Callable[[int], None]
 _of_thread = threading.local()
 
 
@@ -71,7 +71,7 @@ def new_checksum(client: HadoopClient, how: Creation) -> Any:
     return java_class(f"java.util.zip.{kind}")() if kind in ("CRC32", "CRC32C") else None
 
 
-def pump(source: OpenFile, target: Any, checksum: Any, length: int | None, meter: Meter | None) -> int:
+def pump(source: OpenFile, target: Any, checksum: Any, length: int | None, meter: CountBytes | None) -> int:
     """Copy what `source` holds, or its next `length` bytes; feed Java's `checksum` with them; return how many."""
     buffer = _buffer()
     done = 0

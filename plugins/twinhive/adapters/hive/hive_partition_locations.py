@@ -11,7 +11,7 @@ from twinhive.model.errors import Refused, Unreachable
 from twinhive.model.names import partition_name
 from twinhive.model.objects import Table
 
-Located = list[tuple[str, str]]
+NamedLocations = list[tuple[str, str]]
 
 _ONLY = ["values", "sd.location"]
 _EVERYTHING: list[str] = []
@@ -25,16 +25,16 @@ class PartitionLocations:
     gives no table whole.
     """
 
-    def __init__(self, connections: Connections, by_names: Callable[[Table], Located]) -> None:
+    def __init__(self, connections: Connections, by_names: Callable[[Table], NamedLocations]) -> None:
         self._connections = connections
         self._projects_by_name = True
-        self._ways: list[Callable[[Table], Located]] = [
+        self._ways: list[Callable[[Table], NamedLocations]] = [
             lambda table: self._at_once(table, _ONLY),
             lambda table: self._at_once(table, _EVERYTHING),
             by_names,
         ]
 
-    def read(self, table: Table) -> Located:
+    def read(self, table: Table) -> NamedLocations:
         """Return names and locations of all partitions, sorted by name. Raises what the last way raises."""
         *others, last = tuple(self._ways)
         for way in others:
@@ -48,7 +48,7 @@ class PartitionLocations:
         self._settle_on(last)
         return found
 
-    def read_of(self, table: Table, names: Sequence[str]) -> Located | None:
+    def read_of(self, table: Table, names: Sequence[str]) -> NamedLocations | None:
         """Return names and locations of some partitions, sorted; None where another call has to tell.
 
         That is from a metastore that does not answer this one, or answers with others than were asked for: one of them
@@ -64,12 +64,14 @@ class PartitionLocations:
             return None
         return found if [name for name, _ in found] == sorted(names) else None
 
-    def _settle_on(self, way: Callable[[Table], Located]) -> None:
+    def _settle_on(self, way: Callable[[Table], NamedLocations]) -> None:
         ways = self._ways
         if way in ways:  # another thread may have settled on a later one
             self._ways = ways[ways.index(way) :]
 
-    def _at_once(self, table: Table, fields: list[str], some: ttypes.GetPartitionsFilterSpec | None = None) -> Located:
+    def _at_once(
+        self, table: Table, fields: list[str], some: ttypes.GetPartitionsFilterSpec | None = None
+    ) -> NamedLocations:
         request = ttypes.GetPartitionsRequest(
             catName="hive",
             dbName=table.name.database,

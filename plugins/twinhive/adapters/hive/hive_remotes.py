@@ -18,7 +18,7 @@ from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters, Table
 from twinhive.model.remotes.data_connectors import DataConnector
 
-Columns = Sequence[tuple[str, str]]
+RemoteColumns = Sequence[tuple[str, str]]
 """Names and types."""
 
 
@@ -59,7 +59,7 @@ class ThriftRemoteWriter:
     def __init__(self, metastore: ThriftMetastoreReader) -> None:
         self._metastore = metastore
 
-    def create_view(self, name: TableName, columns: Columns, text: str, parameters: Parameters) -> None:
+    def create_view(self, name: TableName, columns: RemoteColumns, text: str, parameters: Parameters) -> None:
         """Create a view. Raises AlreadyThere, and Missing without the database."""
         view = ttypes.Table(
             tableName=name.table,

@@ -4,8 +4,9 @@ from typing import Any
 
 from airflow.sdk.exceptions import AirflowSkipException
 
-from twinhive.airflow_edge.tasks.log_groups import Say, folded
+from twinhive.airflow_edge.tasks.log_groups import folded
 from twinhive.dry_run.phase_plan import PhasePlan
+from twinhive.model.spoken import Say
 
 DRY_RUN = "dry_run"
 PLAN = "plan"

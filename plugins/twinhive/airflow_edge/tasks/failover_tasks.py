@@ -23,7 +23,7 @@ from twinhive.ports import WritePorts
 
 PREPARE, CATCH_UP, VERIFY, PROMOTE = "prepare", "catch_up", "verify", "promote"
 UNPLANNED = "unplanned"
-Found = dict[str, Any] | None
+PushedResult = dict[str, Any] | None
 
 
 def planned_failover(policy: Policy, context: Any) -> Failover:
@@ -40,7 +40,7 @@ class FailoverTask(SwitchTask):
     ui_color = "#fde8e8"
     switch = "failover"
 
-    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> Found:
+    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> PushedResult:
         if said := said_of_promoted(ports, policy):
             self._say(said)
             return None
@@ -49,17 +49,17 @@ class FailoverTask(SwitchTask):
             return None
         return self._prove(planned_failover(policy, context), ports)
 
-    def _prove(self, failover: Failover, ports: WritePorts) -> Found:
+    def _prove(self, failover: Failover, ports: WritePorts) -> PushedResult:
         raise NotImplementedError
 
 
 class PrepareFailover(FailoverTask):
     """Say what stands in the way, or what would be lost; in a dry run that is all."""
 
-    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> Found:
+    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> PushedResult:
         unplanned = form["mode"] == UNPLANNED
         planned = planned_failover(policy, context)
-        found: Found = None
+        found: PushedResult = None
         if unplanned:
             reason = "a rehearsal" if form["dry_run"] else a_reason(form["reason"] or "", "failover")
             order = UnplannedFailover(policy, 0, reason, holder(context))
@@ -82,7 +82,7 @@ class PrepareFailover(FailoverTask):
 class FenceSource(FailoverTask):
     """Keep writers away from the source, where the policy says how; people do, where it does not."""
 
-    def _prove(self, failover: Failover, ports: WritePorts) -> Found:
+    def _prove(self, failover: Failover, ports: WritePorts) -> PushedResult:
         self._say(failover.fence(ports) or ["no fence (failover.fence): people keep writers away"])
         return None
 
@@ -90,7 +90,7 @@ class FenceSource(FailoverTask):
 class ProveQuiet(FailoverTask):
     """Prove that nobody writes the source any more."""
 
-    def _prove(self, failover: Failover, ports: WritePorts) -> Found:
+    def _prove(self, failover: Failover, ports: WritePorts) -> PushedResult:
         end = failover.prove_quiet(ports)
         self.log.info("the source is quiet at event %s", end.event_id)
         fence = standing_fence(ports, failover.policy)
@@ -100,7 +100,7 @@ class ProveQuiet(FailoverTask):
 class VerifyBoth(FailoverTask):
     """Prove that the replica equals its source."""
 
-    def _prove(self, failover: Failover, ports: WritePorts) -> Found:
+    def _prove(self, failover: Failover, ports: WritePorts) -> PushedResult:
         self._say(failover.compare(ports))
         return {"compared_at": time.time()}
 
@@ -108,7 +108,7 @@ class VerifyBoth(FailoverTask):
 class PromoteReplica(FailoverTask):
     """Let the replica take over: the point of no return."""
 
-    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> Found:
+    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> PushedResult:
         instance = context["ti"]
         planned = planned_failover(policy, context)
         if ended := planned.ended(ports):

@@ -1,15 +1,14 @@
 """Fold what belongs together in a task's log; what on-call has to see stays outside."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
 from twinhive.model.printable import printable
+from twinhive.model.spoken import Say
 from twinhive.model.text import Text, render
 from twinhive.step.base import Detail
-
-Say = Callable[[str], None]
 
 
 class FoldedLog:

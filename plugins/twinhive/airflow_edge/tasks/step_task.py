@@ -30,7 +30,7 @@ from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.step.base import Then
 
-Planned = ObjectsListed | Folded | WindowCut | ExternalListed | CopiesListed
+PlanningResult = ObjectsListed | Folded | WindowCut | ExternalListed | CopiesListed
 """What the steps return that mapped tasks are expanded over."""
 
 SUMMARY = "summary"
@@ -73,8 +73,8 @@ class StepOperator(BaseOperator, SkipMixin):
                 recording.succeeded(result, wiring, ports)
         if isinstance(result, WindowCut):
             tell_of_silence(wiring.settings, context)
-        returned = batches_of(result) if isinstance(result, Planned) else asdict(result)
-        if isinstance(result, Planned):
+        returned = batches_of(result) if isinstance(result, PlanningResult) else asdict(result)
+        if isinstance(result, PlanningResult):
             context["ti"].xcom_push(key=SUMMARY, value=summary_of(result))
         skipped = passed_over(result, self.stage, context["task"].get_flat_relative_ids(upstream=False))
         return self._pass_over(context, skipped, returned)
@@ -123,14 +123,14 @@ def passed_over(result: Any, stage: StageOf, downstream: Iterable[str]) -> list[
             return sorted(name for name in downstream if name in others)
 
 
-def batches_of(planned: Planned) -> list[dict[str, str]]:
+def batches_of(planned: PlanningResult) -> list[dict[str, str]]:
     """Return what the mapped tasks are expanded over: names and labels, nothing else."""
     return [
         {"dump": planned.dump, "name": batch.name, "label": label_for_airflow(batch.label)} for batch in planned.batches
     ]
 
 
-def summary_of(planned: Planned) -> dict[str, Any]:
+def summary_of(planned: PlanningResult) -> dict[str, Any]:
     """Return what was planned without what there may be many of: batches, and what is told of each table."""
     fields = asdict(planned)
     return {name: value for name, value in fields.items() if name not in ("batches", "left_out", "sizes")}

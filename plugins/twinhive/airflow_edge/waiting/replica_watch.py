@@ -30,7 +30,7 @@ class SetQuestion:
     keep: str
 
 
-Question = str | SetQuestion | None
+AwaitedState = str | SetQuestion | None
 """A database, whose parameters are wanted (None: there is no such database); a set, whose mark is (None: it is not
 done); None: the newest event's id is."""
 
@@ -53,7 +53,7 @@ _watches: dict[tuple[int, Hashable], "_Watch"] = {}
 
 
 async def looks(
-    key: Hashable, open_metastore: Callable[[], Watched], question: Question, hearing: Hearing | None = None
+    key: Hashable, open_metastore: Callable[[], Watched], question: AwaitedState, hearing: Hearing | None = None
 ) -> AsyncGenerator[Any]:
     """Yield the answer to a question now and after every poll, for ever; all questions of a key share one poll.
 
@@ -87,8 +87,8 @@ class _Watch:
     """The poll of one metastore."""
 
     def __init__(self, open_metastore: Callable[[], Watched]) -> None:
-        self.questions: Counter[Question] = Counter()
-        self.answers: dict[Question, Any] = {}
+        self.questions: Counter[AwaitedState] = Counter()
+        self.answers: dict[AwaitedState, Any] = {}
         self.rounds = 0
         self.news = asyncio.Condition()
         self.wake = asyncio.Event()
@@ -98,7 +98,7 @@ class _Watch:
         self._metastore: Watched | None = None
         self._failures = 0
 
-    def has_answered(self, question: Question, after: int) -> bool:
+    def has_answered(self, question: AwaitedState, after: int) -> bool:
         """True when a poll later than round `after` has an answer to the question."""
         return self.rounds > after and question in self.answers
 
@@ -127,9 +127,9 @@ class _Watch:
             return TOLD_SECONDS
         return float(min(_MOST_SECONDS, POLL_SECONDS * 2 ** min(self._failures, 16)))
 
-    def _look(self, questions: list[Question]) -> dict[Question, Any]:
+    def _look(self, questions: list[AwaitedState]) -> dict[AwaitedState, Any]:
         """Return the answers that there are. Raises nothing: a failure is counted, and nothing may end the watch."""
-        found: dict[Question, Any] = {}
+        found: dict[AwaitedState, Any] = {}
         failure: Exception | None = None
         for some in _asked_together(questions):
             try:
@@ -153,9 +153,9 @@ class _Watch:
             _log.info("the metastore can be looked at again")
 
 
-def _asked_together(questions: list[Question]) -> list[list[Question]]:
+def _asked_together(questions: list[AwaitedState]) -> list[list[AwaitedState]]:
     """Put the questions for sets of one database together: any number of them are as quick as one."""
-    groups: dict[Hashable, list[Question]] = defaultdict(list)
+    groups: dict[Hashable, list[AwaitedState]] = defaultdict(list)
     for question in questions:
         if isinstance(question, SetQuestion):
             groups[question.wanted.table.database, question.keep].append(question)
@@ -164,7 +164,7 @@ def _asked_together(questions: list[Question]) -> list[list[Question]]:
     return list(groups.values())
 
 
-def _answers(metastore: Watched, some: list[Question]) -> dict[Question, Any]:
+def _answers(metastore: Watched, some: list[AwaitedState]) -> dict[AwaitedState, Any]:
     of_sets = [question for question in some if isinstance(question, SetQuestion)]
     if of_sets:
         found = sets_there(cast(MetastoreReader, metastore), [one.wanted for one in of_sets], of_sets[0].keep)

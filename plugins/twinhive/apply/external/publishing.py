@@ -8,11 +8,11 @@ from typing import assert_never
 from twinhive.apply.constraining import constrain
 from twinhive.apply.external.target import ExternalTarget, IsThere, is_ready
 from twinhive.apply.metadata_calls import add_partitions, alter_partitions, alter_table, create_table, drop_table
-from twinhive.model.changes.kinds import AddConstraints, DeleteStatistics, DropConstraint, UpdateStatistics
+from twinhive.model.changes.kinds import AddConstraints, DeleteStatistics, DropConstraint, OfDetails, UpdateStatistics
 from twinhive.model.constraints import FOREIGN_KEY
 from twinhive.model.errors import ActNow, AlreadyThere, Missing
 from twinhive.model.external.modes import External
-from twinhive.model.external.pending import Detail, PendingTable, Waiting
+from twinhive.model.external.pending import PendingTable, Waiting
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table
 from twinhive.ports import MetastoreWriter
@@ -137,9 +137,9 @@ class Publishing:
         known = waiting.thing.constraints if waiting else None
         return tuple(constrain(self._target.replica, self._target.lease, there.with_constraints(known)))
 
-    def _tell(self, table: Table, details: Mapping[int, Detail], left: Collection[str]) -> dict[int, Detail]:
+    def _tell(self, table: Table, details: Mapping[int, OfDetails], left: Collection[str]) -> dict[int, OfDetails]:
         """Say what was said of what is published now; return what is said of partitions that are left."""
-        kept: dict[int, Detail] = {}
+        kept: dict[int, OfDetails] = {}
         for event_id, detail in details.items():
             values = getattr(detail, "values", None)
             if values and partition_name(table.partition_keys, values) in left:
@@ -160,7 +160,7 @@ class Publishing:
             yield {name: partitions[name] for name in names[start : start + per_call]}
 
 
-def _say(replica: MetastoreWriter, table: Table, detail: Detail) -> None:
+def _say(replica: MetastoreWriter, table: Table, detail: OfDetails) -> None:
     match detail:
         case AddConstraints(kind=kind, constraints=constraints):
             replica.add_constraints(table.name, kind, constraints)

@@ -43,7 +43,7 @@ _TAKEN: Mapping[str, tuple[str, ...]] = {
 _TRUNCATIONS = (event_types.TRUNCATE_TABLE, event_types.TRUNCATE_PARTITION)
 _NO_TABLE = frozenset({"DELETE_TBL_COL_STAT_EVENT", "DELETE_PART_COL_STAT_EVENT"})
 
-Message = dict[str, Any]
+DecodedMessage = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class EventReading:
             return self._row("ALTER_TABLE", message)
         return self._row("ALTER_PARTITION" if "partitionObjAfterJson" in message else "ALTER_PARTITIONS", message)
 
-    def _emptying(self, description: Description) -> Message | None:
+    def _emptying(self, description: Description) -> DecodedMessage | None:
         """Say the truncation of a table or of one partition as its rows being replaced by none, if that is needed.
 
         That leaves the objects as they are on the replica, so what their descriptions have lost does not matter.
@@ -162,13 +162,13 @@ class EventReading:
         message = {"db": function.database, "functionObjJson": to_text(fresh_function(function))}
         return self._row("CREATE_FUNCTION", message)
 
-    def _row(self, event_type: str, message: Message) -> EventRow:
+    def _row(self, event_type: str, message: DecodedMessage) -> EventRow:
         database, table = message.get("db") or message.get("database"), message.get("table")
         text = json.dumps(message, ensure_ascii=False)
         # Without the log's own text there is no telling whether a log still holds this event: time 0 says so.
         return EventRow(self.event_id, 0, event_type, "hive", database, table, text, "json-0.2")
 
-    def _message(self, description: Description) -> Message:
+    def _message(self, description: Description) -> DecodedMessage:
         try:
             message = parse_json(_BROKEN.sub(_LOST, description.payload or ""))
         except ValueError as error:
@@ -177,7 +177,7 @@ class EventReading:
             raise unreadable(self._path, f"JSON of type {type(message).__name__}", "the event's message")
         return message
 
-    def _plain_message(self, description: Description, taken: tuple[str, ...] | None = None) -> Message:
+    def _plain_message(self, description: Description, taken: tuple[str, ...] | None = None) -> DecodedMessage:
         """Return the message. Raises ActNow when one of the fields that are taken (None: all) is not whole."""
         message = self._message(description)
         fields = message if taken is None else {key: message.get(key) for key in taken}
@@ -214,7 +214,7 @@ class EventReading:
             raise incomplete(self.directory, f"no {path}", "that file, which such an event has") from error
 
 
-def _of_table(table: Table, objects: TableDescription) -> Message:
+def _of_table(table: Table, objects: TableDescription) -> DecodedMessage:
     name = table.name
     return {"db": name.database, "table": name.table, "tableType": table.table_type, "tableObjJson": objects.table}
 

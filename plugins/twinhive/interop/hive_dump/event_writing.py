@@ -45,7 +45,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.model.objects import Function, Partition, Table, TableKind
 
-Content = Mapping[str, bytes]
+FilesOfDump = Mapping[str, bytes]
 """Files by their paths below the dump's directory."""
 
 
@@ -63,7 +63,7 @@ class EventWriting:
     resources: Callable[[Function], tuple[str, ...] | None]
     has_files: bool = True
 
-    def content(self, row: EventRow) -> Content:
+    def content(self, row: EventRow) -> FilesOfDump:
         """Return the directory of an event; empty for one without effect. Raises ActNow for what Hive cannot say."""
         event = decode_event(row)
         change = event.change
@@ -119,7 +119,7 @@ class EventWriting:
             case _:
                 assert_never(change)
 
-    def drop_of_renamed(self, row: EventRow) -> Content:
+    def drop_of_renamed(self, row: EventRow) -> FilesOfDump:
         """Return the directory of a rename by which a table leaves those that are followed."""
         return self._described(decode_event(row), event_types.RENAME_DROP_TABLE, row)
 
@@ -145,13 +145,13 @@ class EventWriting:
         directory = str(event.event_id)
         return {data_in(directory, name): encode_files(found[name], self.cmroot) for name in partitions}
 
-    def _create(self, event: Event, row: EventRow) -> Content:
+    def _create(self, event: Event, row: EventRow) -> FilesOfDump:
         change: Any = event.change
         scope = WHOLE if change.table.has_files else METADATA
         kind = self._described(event, event_types.CREATE_TABLE)
         return {**kind, **self._with_objects(event, scope, change.table), **self._files(event, [""])}
 
-    def _alter(self, event: Event, row: EventRow) -> Content:
+    def _alter(self, event: Event, row: EventRow) -> FilesOfDump:
         change: Any = event.change
         before, after = change.before.name, change.after.name
         if before != after:
@@ -162,7 +162,7 @@ class EventWriting:
         kind = self._described(event, event_types.ALTER_TABLE, row)
         return {**kind, **self._with_objects(event, METADATA, change.after)}
 
-    def _add_partitions(self, event: Event, row: EventRow) -> Content:
+    def _add_partitions(self, event: Event, row: EventRow) -> FilesOfDump:
         change: Any = event.change
         added = [one.partition for one in change.added]
         names = [partition.name(change.table.partition_keys) for partition in added]
@@ -170,17 +170,17 @@ class EventWriting:
         kind = self._described(event, event_types.ADD_PARTITION)
         return {**kind, **self._with_objects(event, WHOLE, change.table, added), **files}
 
-    def _alter_partitions(self, event: Event, row: EventRow) -> Content:
+    def _alter_partitions(self, event: Event, row: EventRow) -> FilesOfDump:
         change: Any = event.change
         if change.truncates:
             return self._described(event, event_types.TRUNCATE_PARTITION, row)
         kind = self._described(event, event_types.ALTER_PARTITION, row)
         return {**kind, **self._with_objects(event, METADATA, change.table, change.after)}
 
-    def _rename_partition(self, event: Event, row: EventRow) -> Content:
+    def _rename_partition(self, event: Event, row: EventRow) -> FilesOfDump:
         return self._described(event, event_types.RENAME_PARTITION, row)
 
-    def _insert(self, event: Event, row: EventRow) -> Content:
+    def _insert(self, event: Event, row: EventRow) -> FilesOfDump:
         change: Any = event.change
         if change.table.is_external:
             return {}  # its files are somebody else's
@@ -190,7 +190,7 @@ class EventWriting:
         objects = self._with_objects(event, WHOLE, table, partitions, replaces=change.replaces)
         return {**self._described(event, event_types.INSERT, row), **objects, **self._files(event, [name])}
 
-    def _create_function(self, event: Event, row: EventRow) -> Content:
+    def _create_function(self, event: Event, row: EventRow) -> FilesOfDump:
         change: Any = event.change
         if not change.function.resources:
             return {}  # as Hive does: its class is one of the servers' own
@@ -202,7 +202,7 @@ class EventWriting:
         return {**described, description_in(str(event.event_id)): encode_function(event.event_id, function)}
 
 
-_Write = Callable[[Event, EventRow], Content]
+_Write = Callable[[Event, EventRow], FilesOfDump]
 
 
 def _not_written(event: Event, row: EventRow) -> ActNow:

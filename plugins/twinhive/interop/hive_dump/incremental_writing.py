@@ -12,7 +12,7 @@ from twinhive.events.message import decode_message
 from twinhive.events.objects import table
 from twinhive.interop.hive_dump.bootstrap_writing import describe_dump, finish, make_directory
 from twinhive.interop.hive_dump.descriptions import EventsCount
-from twinhive.interop.hive_dump.event_writing import Content, EventWriting
+from twinhive.interop.hive_dump.event_writing import EventWriting, FilesOfDump
 from twinhive.interop.hive_dump.places import HivePlaces
 from twinhive.interop.hive_dump.table_writing import FunctionEntries, TableWriting, write_all
 from twinhive.interop.hive_dump.terms import Terms
@@ -85,7 +85,7 @@ class _Telling:
     whole: frozenset[str]
     there: frozenset[str]
 
-    def content(self, row: EventRow) -> Content:
+    def content(self, row: EventRow) -> FilesOfDump:
         change = decode_event(row).change
         if self.policy.followed(tables_of(change)) & self.whole:
             return self._of_whole_table(row, change)
@@ -96,7 +96,7 @@ class _Telling:
             return {}  # Hive's layout has partitions for tables alone
         return self.writing.content(row)
 
-    def _of_whole_table(self, row: EventRow, change: Change) -> Content:
+    def _of_whole_table(self, row: EventRow, change: Change) -> FilesOfDump:
         if rename := renaming(change):
             before = self.policy.followed([rename.before.name])
             if not before & self.whole:

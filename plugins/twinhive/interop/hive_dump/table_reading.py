@@ -24,7 +24,7 @@ from twinhive.transfer.staged.staged import CopyItem
 _MOST_OBJECTS = 2_000
 _THREADS = 8
 
-Owner = tuple[TableRecord, str | None, str]
+RecordOwner = tuple[TableRecord, str | None, str]
 """A record, the name of a partition in it (None: the table itself), and the directory of that."""
 
 
@@ -98,7 +98,7 @@ class TableReading:
         write_file_list(self.files, self.layout, batch.name, items, self.lo)
         return batch
 
-    def _items(self, owner: Owner) -> list[CopyItem]:
+    def _items(self, owner: RecordOwner) -> list[CopyItem]:
         record, partition, location = owner
         name = record.table.name
         path = self.places.files(name.database, name.table, partition)
@@ -119,7 +119,7 @@ class TableReading:
         return [CopyItem.of(file, name, partition) for file in files]
 
 
-def _owners(record: TableRecord) -> Iterator[Owner]:
+def _owners(record: TableRecord) -> Iterator[RecordOwner]:
     table = record.table
     if table.kind is not TableKind.MANAGED:
         return

@@ -28,7 +28,7 @@ from twinhive.transfer.staged.staged import CopyItem
 _THREADS = 8
 _AT_ONCE = 64
 
-Content = Iterator[tuple[str, bytes]]
+WrittenFiles = Iterator[tuple[str, bytes]]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class TableWriting:
             for item in self._items(batch):
                 _check_item(item)
 
-    def content(self, batches: Collection[Batch]) -> Content:
+    def content(self, batches: Collection[Batch]) -> WrittenFiles:
         """Yield the files of Hive's layout, path and content."""
         left = slices_of_each_table(batches)
         begun: dict[TableName, list[TableRecord]] = defaultdict(list)
@@ -79,14 +79,14 @@ class TableWriting:
             spec, table_text(record.table, end), partitions
         )
 
-    def _constraints(self, table: Table) -> Content:
+    def _constraints(self, table: Table) -> WrittenFiles:
         name, constraints = table.name, table.constraints or ()
         if own := without_foreign_keys(constraints):
             yield self.places.constraints_of(name.database, name.table), encode_constraints(own)
         if foreign := foreign_keys(constraints):
             yield self.places.foreign_keys_of(name.database, name.table), encode_constraints(foreign)
 
-    def _lists(self, batch: Batch, records: list[TableRecord]) -> Content:
+    def _lists(self, batch: Batch, records: list[TableRecord]) -> WrittenFiles:
         """Yield a list for each table and partition that has rows of its own, also an empty one."""
         files: dict[tuple[str, str | None], list[SourceFile]] = defaultdict(list)
         for item in self._items(batch):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from twinhive.model.objects import Function
 from twinhive.model.policy import Policy
 
-FunctionFiles = Callable[[Function], Mapping[str, str] | str]
+AskFunctionFiles = Callable[[Function], Mapping[str, str] | str]
 
 _ALL, _NONE = ".*", "(?!)"
 
@@ -24,7 +24,7 @@ class Terms:
 
     policy: Policy
     cmroot: str
-    function_files: FunctionFiles
+    function_files: AskFunctionFiles
     scope_changed: bool = False
 
     @property

@@ -63,7 +63,7 @@ def _pass_over(event_id: int) -> Text:
     )
 
 
-Files = Mapping[str, SourceFile]
+FilesByPath = Mapping[str, SourceFile]
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Content:
     """The files of a table or a partition by their relative paths. `unsure`: they have to be listed again."""
 
     lo: int
-    files: Files = field(default_factory=dict)
+    files: FilesByPath = field(default_factory=dict)
     unsure: bool = False
 
 

@@ -29,7 +29,7 @@ from twinhive.model.changes.kinds import (
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table
 
-Values = tuple[str, ...]
+PartitionValues = tuple[str, ...]
 """A partition by its values, in the order of the table's partition keys."""
 
 
@@ -63,7 +63,7 @@ def table_structs(change: Change) -> tuple[Table, ...]:
             assert_never(change)
 
 
-def partitions_named(change: Change) -> tuple[Values, ...]:
+def partitions_named(change: Change) -> tuple[PartitionValues, ...]:
     """Return the partitions that a change names by their values, a renamed one before and after."""
     match change:
         case DropPartitions(values=values):
@@ -76,7 +76,7 @@ def partitions_named(change: Change) -> tuple[Values, ...]:
             return tuple(one.values for one in partitions_told(change))
 
 
-def names_of(table: Table, partitions: Iterable[Values]) -> tuple[str, ...]:
+def names_of(table: Table, partitions: Iterable[PartitionValues]) -> tuple[str, ...]:
     """Return partitions of a table by name, as directories are named."""
     return tuple(partition_name(table.partition_keys, values) for values in partitions)
 

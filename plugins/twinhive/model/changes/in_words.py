@@ -35,7 +35,7 @@ from twinhive.model.objects import Partition, Table
 from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of
 
-Effect = tuple[str, str, str]
+EffectWords = tuple[str, str, str]
 """A verb, a kind of object, and its name."""
 
 _SHOWN = 3
@@ -86,7 +86,7 @@ def files_named(change: Change) -> int:
     return sum(len(files) for _, files in files_brought(change))
 
 
-def effects_of(policy: Policy, event: Event) -> list[Effect]:
+def effects_of(policy: Policy, event: Event) -> list[EffectWords]:
     """Return what a replicated event changes on the replica; one of many partitions has as many effects."""
     change = event.change
     if isinstance(change, AlterTable) and not policy.follows(change.after.name):
@@ -94,7 +94,7 @@ def effects_of(policy: Policy, event: Event) -> list[Effect]:
     return list(_effects(change))
 
 
-def _effects(change: Change) -> Iterator[Effect]:
+def _effects(change: Change) -> Iterator[EffectWords]:
     match change:
         case NotReplicated():
             return
@@ -115,7 +115,7 @@ def _effects(change: Change) -> Iterator[Effect]:
             assert_never(change)
 
 
-def _of_database(change: OfDatabases | OfFunctions) -> Effect:
+def _of_database(change: OfDatabases | OfFunctions) -> EffectWords:
     match change:
         case CreateDatabase(database) | AlterDatabase(after=database):
             return "alter", "databases", database.name
@@ -129,7 +129,7 @@ def _of_database(change: OfDatabases | OfFunctions) -> Effect:
             assert_never(change)
 
 
-def _of_detail(change: OfDetails) -> Effect:
+def _of_detail(change: OfDetails) -> EffectWords:
     match change:
         case AddConstraints():
             return "create", "constraints", f"{change.kind} of {change.table}"
@@ -141,7 +141,7 @@ def _of_detail(change: OfDetails) -> Effect:
             assert_never(change)
 
 
-def _of_partitions(change: OfPartitions) -> Iterator[Effect]:
+def _of_partitions(change: OfPartitions) -> Iterator[EffectWords]:
     match change:
         case AddPartitions(table):
             yield from (("create", "partitions", _of(table, one.partition.values)) for one in change.added)
@@ -157,7 +157,7 @@ def _of_partitions(change: OfPartitions) -> Iterator[Effect]:
             assert_never(change)
 
 
-def _rows(change: Insert) -> Iterator[Effect]:
+def _rows(change: Insert) -> Iterator[EffectWords]:
     if change.table.is_external:
         return  # passes bring its rows
     verb = "overwrite" if change.replaces else "append to"

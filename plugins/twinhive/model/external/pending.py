@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from twinhive.model.changes.kinds import AddConstraints, DeleteStatistics, DropConstraint, UpdateStatistics
+from twinhive.model.changes.kinds import OfDetails
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
 
 T = TypeVar("T", Table, Partition)
-Detail = AddConstraints | DropConstraint | UpdateStatistics | DeleteStatistics
-"""What is said of a table or a partition and is no part of it."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class PendingTable:
     table: Waiting[Table] | None = None
     partitions: Mapping[str, Waiting[Partition]] = field(default_factory=dict)
     replaces: bool = False
-    details: Mapping[int, Detail] = field(default_factory=dict)
+    details: Mapping[int, OfDetails] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:

@@ -7,9 +7,9 @@ be folded again that were folded before; what a drop has taken away and a replay
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from twinhive.model.changes.kinds import AddConstraints, UpdateStatistics
+from twinhive.model.changes.kinds import AddConstraints, OfDetails, UpdateStatistics
 from twinhive.model.constraints import constraints_of
-from twinhive.model.external.pending import Detail, PendingTable, T, Waiting
+from twinhive.model.external.pending import PendingTable, T, Waiting
 from twinhive.model.objects import Partition, Table
 from twinhive.model.thrift_objects import with_columns_of
 
@@ -96,7 +96,7 @@ def partition_renamed(record: PendingTable, old: str, new: str, after: Partition
     return replace(record, partitions=left)
 
 
-def detailed(record: PendingTable, detail: Detail, event_id: int) -> PendingTable:
+def detailed(record: PendingTable, detail: OfDetails, event_id: int) -> PendingTable:
     """Keep constraints and statistics of what waits until they have somewhere to go.
 
     What waits in a later state has been through the event: it was kept, and may have been undone since.
@@ -144,13 +144,13 @@ def _changed_columns(known: Waiting[Table] | None, after: Table) -> set[str]:
     return {name.lower() for name, kind in before if (name, kind) not in after.columns}
 
 
-def _constrained(detail: Detail) -> set[str]:
+def _constrained(detail: OfDetails) -> set[str]:
     if not isinstance(detail, AddConstraints):
         return set()
     return {column for one in constraints_of(detail.kind, detail.constraints) for column in one.columns}
 
 
-def _is_undone(detail: Detail, shaped: Collection[tuple[str, ...] | None]) -> bool:
+def _is_undone(detail: OfDetails, shaped: Collection[tuple[str, ...] | None]) -> bool:
     """True for statistics of what an event shapes anew (None: the table itself): they are not claimed any more."""
     return isinstance(detail, UpdateStatistics) and detail.values in shaped
 

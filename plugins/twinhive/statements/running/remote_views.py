@@ -7,7 +7,7 @@ from twinhive.gateway.probe import Probed, RemoteState
 from twinhive.model.objects import Table
 from twinhive.model.remotes.definitions import RemoteDatabase, RemoteTable
 
-Row = tuple[str, str, str]
+ViewRow = tuple[str, str, str]
 
 
 def description_columns() -> tuple[str, str, str]:
@@ -17,7 +17,7 @@ def description_columns() -> tuple[str, str, str]:
 
 def described(
     definition: RemoteTable | RemoteDatabase, probed: Probed, configuration: Mapping[str, str]
-) -> Iterator[Row]:
+) -> Iterator[ViewRow]:
     """Yield the rows; of a remote that does not answer the configuration, and what is wrong."""
     if isinstance(definition, RemoteTable) and probed.answer is not None:
         yield from _table(table_of_answer(probed.answer.body))
@@ -29,7 +29,7 @@ def described(
         yield key, value, ""
 
 
-def _table(table: Table) -> Iterator[Row]:
+def _table(table: Table) -> Iterator[ViewRow]:
     for name, kind in table.columns:
         yield name, kind, ""
     if table.partition_keys:

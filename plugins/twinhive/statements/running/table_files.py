@@ -1,12 +1,12 @@
 """Run EXPORT TABLE and IMPORT TABLE (seed 003), or say what they would do."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import assert_never
 
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.files import qualified
 from twinhive.model.policy import Options
+from twinhive.model.spoken import Say
 from twinhive.statements.running.answers import Answer
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.table_file_copies import TableFileCopies
@@ -18,7 +18,6 @@ from twinhive.table_exports.placing import Importing
 from twinhive.wiring.files import files
 from twinhive.wiring.policies import table_writer
 
-Say = Callable[[str], None]
 _Endpoints = tuple[FileSystemEndpoint, FileSystemEndpoint]
 
 

@@ -37,7 +37,7 @@ EQUAL = _SAYS[ActionKind.SKIP]
 _CONFLICT = "conflict"
 _UNREADABLE = "unreadable"
 
-Rows = dict[str, PlanRow]
+RowsByPath = dict[str, PlanRow]
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ def dry_run(request: SyncRequest, source: TreeReader, target: TreeReader) -> lis
     return [row for row in rows.values() if row.tally != Tally()]
 
 
-def _empty_rows() -> Rows:
+def _empty_rows() -> RowsByPath:
     return {what: PlanRow(what) for what in (*_SAYS.values(), _CONFLICT, _UNREADABLE)}
 
 
-def _add_the_others(plan: Plan, looking: _Looking, rows: Rows) -> None:
+def _add_the_others(plan: Plan, looking: _Looking, rows: RowsByPath) -> None:
     for action in plan.directories():
         rows[_SAYS[ActionKind.MAKE_DIRECTORY]].add(action.relative or ".", is_directory=True)
     for action in plan.attributes():
@@ -114,11 +114,11 @@ def _add_the_others(plan: Plan, looking: _Looking, rows: Rows) -> None:
     rows[_UNREADABLE].tally.directories = plan.totals.unreadable
 
 
-def _on_files(plan: Plan, looking: _Looking, threads: int) -> Rows:
+def _on_files(plan: Plan, looking: _Looking, threads: int) -> RowsByPath:
     """Count the actions on files, with contents compared by several threads."""
     patience = Patience()
 
-    def work(lines: Iterator[str]) -> Rows:
+    def work(lines: Iterator[str]) -> RowsByPath:
         rows = _empty_rows()
         for line in lines:
             action = FileAction.from_line(line)

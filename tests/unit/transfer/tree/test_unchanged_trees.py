@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.transfer.tree.listing.unchanged import nothing_to_do
-from twinhive.transfer.tree.listing.unchanged_trees import Tree, look_at
+from twinhive.transfer.tree.listing.unchanged_trees import UnchangedTree, look_at
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 
@@ -29,7 +29,7 @@ class Pair:
         return [lay_out(SyncRequest((here,), there, OPTIONS), self.source, self.target) for here, there in places]
 
     def together(self) -> list[bool]:
-        trees = [Tree(layout, OPTIONS, self.source, self.target) for layout in self.layouts()]
+        trees = [UnchangedTree(layout, OPTIONS, self.source, self.target) for layout in self.layouts()]
         look_at(trees, self.source, self.target)
         for tree in trees:
             tree.close()

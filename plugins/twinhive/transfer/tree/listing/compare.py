@@ -75,10 +75,10 @@ def unwritable(name: str, target_scheme: str) -> str | None:
     return None
 
 
-Difference = Callable[[FileStatus, FileStatus], bool]
+Differs = Callable[[FileStatus, FileStatus], bool]
 
 
-def _difference(preserve: frozenset[str], letters: str) -> Difference | None:
+def _difference(preserve: frozenset[str], letters: str) -> Differs | None:
     """Return how to see that a preserved attribute differs, None when nothing is preserved that can change alone."""
     names = [_LISTED[letter] for letter in letters if letter in preserve]
     if "x" in preserve:

@@ -21,7 +21,7 @@ _TOGETHER = 400
 _AHEAD = 2
 
 
-class Tree:
+class UnchangedTree:
     """One tree: its directories that are still to be listed, and whether something was found that differs."""
 
     def __init__(
@@ -72,16 +72,16 @@ class Tree:
         self._plan.close()
 
 
-def look_at(trees: Sequence[Tree], source: FileReader, target: FileReader, threads: int = 1) -> None:
+def look_at(trees: Sequence[UnchangedTree], source: FileReader, target: FileReader, threads: int = 1) -> None:
     """List all directories of the trees on both sides, and compare them. Raises TryAgain.
 
     Afterwards `is_equal` tells of each tree what `nothing_to_do` would.
     """
     _list(trees, source, target)
-    in_threads(Tree.settle, trees, threads)
+    in_threads(UnchangedTree.settle, trees, threads)
 
 
-def _list(trees: Sequence[Tree], source: FileReader, target: FileReader) -> None:
+def _list(trees: Sequence[UnchangedTree], source: FileReader, target: FileReader) -> None:
     with ThreadPoolExecutor(1, "list-source") as here, ThreadPoolExecutor(1, "list-target") as there:
         begun: list[_Group] = []
         left = list(trees)
@@ -94,9 +94,9 @@ def _list(trees: Sequence[Tree], source: FileReader, target: FileReader) -> None
             left = [tree for tree in trees if tree.waiting]
 
 
-def _taken(trees: Iterable[Tree]) -> list[tuple[Tree, WaitingDirectory]]:
+def _taken(trees: Iterable[UnchangedTree]) -> list[tuple[UnchangedTree, WaitingDirectory]]:
     """Take directories that wait, tree by tree, so that few trees are begun at the same time."""
-    taken: list[tuple[Tree, WaitingDirectory]] = []
+    taken: list[tuple[UnchangedTree, WaitingDirectory]] = []
     for tree in trees:
         while tree.waiting and len(taken) < _TOGETHER:
             taken.append((tree, tree.waiting.pop()))
@@ -110,7 +110,7 @@ class _Group:
 
     def __init__(
         self,
-        members: Sequence[tuple[Tree, WaitingDirectory]],
+        members: Sequence[tuple[UnchangedTree, WaitingDirectory]],
         here: ThreadPoolExecutor,
         there: ThreadPoolExecutor,
         source: FileReader,
