@@ -24,7 +24,7 @@ _REFUSALS = {"InvalidSettings", "BadParameter"}
 # Modules that look at the state of clusters before anything is changed: whatever they refuse is bad input.
 _CHECKS = (
     "bootstrap/preflight.py",
-    "external/gate.py",
+    "external/check_base.py",
     "replica/base_claim.py",
     "bootstrap/gate.py",
     "replica/replica_state.py",

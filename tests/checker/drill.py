@@ -24,7 +24,7 @@ from tests.support.users.source_writer import SourceMetastore, SourceWriter
 from tests.support.worlds.fake_world import Killed, World, tuned
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of, window_at
-from twinhive.incremental.requests import reason_to_plan_again
+from twinhive.incremental.asked_for import reason_to_plan_again
 from twinhive.model.errors import ActNow, TwinhiveError
 from twinhive.model.files import base_name, join
 from twinhive.model.marks import Phase, ReplicaState

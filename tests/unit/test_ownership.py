@@ -33,7 +33,7 @@ RENAMES = {
     "table_exports/building.py": (1, "a file that was copied into staging"),
     "table_exports/exporting.py": (2, "what it has built, and an export that is there alone and is to be replaced"),
     "table_exports/placing.py": (2, "what it has built, to its place and back, known by its id"),
-    "operations/fence/snapshots.py": (1, "a file that it has copied from a snapshot"),
+    "operations/fence/fenced_files.py": (1, "a file that it has copied from a snapshot"),
     "bootstrap/place_tables.py": (2, "staged files, and the directory that it has built of them and marked"),
 }
 """How many renames a module makes, and of what. None moves aside what somebody else may have made."""

@@ -14,8 +14,8 @@ from twinhive.copies.retire import RetirePlacement
 from twinhive.model.marks import Phase
 from twinhive.model.policy import Policy
 from twinhive.operations.failover import Failover, lacks_data
+from twinhive.operations.kinds import OperationFields, operation_of
 from twinhive.operations.operation import Holder, Operation
-from twinhive.operations.operations import OperationFields, operation_of
 from twinhive.operations.promoting import replica_alone
 from twinhive.operations.repair import Repair
 from twinhive.operations.unplanned_failover import UnplannedFailover

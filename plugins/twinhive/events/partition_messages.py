@@ -1,8 +1,8 @@
 """Decode the events of partitions: added, altered, renamed, dropped."""
 
 from twinhive.events.event_errors import unreadable
-from twinhive.events.event_files import event_files
 from twinhive.events.fields import MessageFields
+from twinhive.events.file_entries import event_files
 from twinhive.events.objects import partition_of, table
 from twinhive.model.changes.kinds import (
     AddedPartition,

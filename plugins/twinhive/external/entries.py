@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from twinhive.external.gate import is_root, kept_places, misplaced
+from twinhive.external.check_base import is_root, kept_places, misplaced
 from twinhive.log.known_entries import KnownEntries
 from twinhive.model.errors import ActNow, InvalidSettings, Missing, TwinhiveError, together
 from twinhive.model.external.entries import Entry, check_places, entries_of

@@ -22,7 +22,7 @@ from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.outcome import SyncOutcome
 from twinhive.transfer.tree.path_rule import Layout, Statuses, lay_out
 from twinhive.transfer.tree.places import is_ours
-from twinhive.transfer.tree.planning.planning import Emptied
+from twinhive.transfer.tree.planning.make_plan import Emptied
 from twinhive.transfer.tree.report import PlanRow
 from twinhive.transfer.tree.request import Deletes, SyncOptions, SyncRequest, preserved_letters
 from twinhive.transfer.tree.snapshots.snapshot_sync import newest_snapshot, nothing_changed_since

@@ -14,8 +14,8 @@ from twinhive.gateway.isolation import RemoteBusyError, RemoteDownError
 from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import MethodKind
+from twinhive.gateway.named_in_calls import renames_of
 from twinhive.gateway.remote_pool import Remote
-from twinhive.gateway.requests import renames_of
 from twinhive.gateway.shared import Shared
 from twinhive.gateway.view_answers import (
     Here,

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from twinhive.gateway.answers import CallOutcome
 from twinhive.gateway.bodies import elements_at, place_of, text_in, with_value
+from twinhive.gateway.named_in_calls import DEFAULT_CATALOG
 from twinhive.gateway.remote_calls import RemoteCalls, RemoteError
-from twinhive.gateway.requests import DEFAULT_CATALOG
 from twinhive.gateway.shared import Shared
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.names import TableName

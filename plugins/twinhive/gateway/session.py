@@ -16,6 +16,7 @@ from twinhive.gateway.links import NoAnswerError
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.gateway.metrics import Ending
+from twinhive.gateway.named_in_calls import named_in
 from twinhive.gateway.owners import (
     NotPassedOn,
     Owner,
@@ -28,7 +29,6 @@ from twinhive.gateway.owners import (
 )
 from twinhive.gateway.quick_reads.calls import Begun, QuickReads
 from twinhive.gateway.remote_calls import RemoteCalls
-from twinhive.gateway.requests import named_in
 from twinhive.gateway.several import SeveralOwners
 from twinhive.gateway.shared import Shared
 from twinhive.model.remotes.definitions import MARKER, Definitions

@@ -15,10 +15,10 @@ from twinhive.dump.manifest import window_manifest
 from twinhive.dump.store import attempts_of, begin_attempt, being_written, dumps_of, publish_dump
 from twinhive.dump.unnamed_store import write_unnamed
 from twinhive.events.decoder import decode_event
+from twinhive.incremental.asked_for import freeze_requested
 from twinhive.incremental.bounded_window import beside_copies
 from twinhive.incremental.everything import range_without_events, read_database, request_all_tables
-from twinhive.incremental.requests import freeze_requested
-from twinhive.incremental.snapshots import first_tables, write_snapshots
+from twinhive.incremental.tables_at_end import first_tables, write_snapshots
 from twinhive.incremental.whole_tables import request_whole_tables
 from twinhive.incremental.window_files import event_items, write_event_batches
 from twinhive.incremental.window_stage import WindowDraft, WindowStage

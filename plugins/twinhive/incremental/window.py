@@ -11,8 +11,8 @@ from twinhive.dump.claiming import discard_dump
 from twinhive.dump.cleaning import clean_staging
 from twinhive.dump.store import newest_dump, planned_in_this_run, window_at
 from twinhive.external.publish_pending import publish_between_windows
+from twinhive.incremental.asked_for import reason_to_plan_again
 from twinhive.incremental.kept_windows import keep_window
-from twinhive.incremental.requests import reason_to_plan_again
 from twinhive.incremental.whole_tables import refuse_another_base, remove_fulfilled
 from twinhive.incremental.window_stage import WindowCut, WindowStage
 from twinhive.log.event_stream import saved_events_end, saved_events_path

@@ -8,8 +8,8 @@ from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.layout import DumpLayout
 from twinhive.log.moved_files import Moves, moves_after
 from twinhive.model.batches import Batch, Slice
+from twinhive.model.changes.brought_files import files_of
 from twinhive.model.changes.contents import SourceFile
-from twinhive.model.changes.event_files import files_of
 from twinhive.model.changes.events import Position
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.changes.kinds import Event

@@ -20,9 +20,9 @@ from twinhive.model.switching.fence import FenceMark
 from twinhive.model.switching.promotion import PROMOTED, Promotion
 from twinhive.model.text import Text, render
 from twinhive.operations.diverged.keeping import keep_diverged, plan_kept
+from twinhive.operations.fence.fenced_files import delete_snapshots
 from twinhive.operations.fence.lifting import let_files_in
 from twinhive.operations.fence.note import note_of
-from twinhive.operations.fence.snapshots import delete_snapshots
 from twinhive.operations.operation import Holder, person
 from twinhive.owned.staging import claim_staging
 from twinhive.ports import Lease, ReadPorts, WritePorts

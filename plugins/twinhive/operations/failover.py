@@ -19,9 +19,9 @@ from twinhive.model.spoken import first_of, spoken_time
 from twinhive.model.switching.fence import FenceMark
 from twinhive.model.switching.promotion import How
 from twinhive.model.text import Clear, render
+from twinhive.operations.fence.fenced_files import drop_after_promotion
 from twinhive.operations.fence.fencing import Fence, or_abort, refuse_open_files, standing_fence
 from twinhive.operations.fence.hook import RunCommand, run_command
-from twinhive.operations.fence.snapshots import drop_after_promotion
 from twinhive.operations.operation import Holder
 from twinhive.operations.promoting import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.readiness import readiness

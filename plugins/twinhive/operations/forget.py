@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from twinhive.external.gate import release_base
+from twinhive.external.check_base import release_base
 from twinhive.model.errors import Foreign, Missing, TryAgain
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import (

@@ -19,7 +19,7 @@ from twinhive.bootstrap.round import Folded, RoundStage
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.list_copies import ListCopies
 from twinhive.copies.publish_copies import PublishCopies
-from twinhive.external.gate import CheckBase
+from twinhive.external.check_base import CheckBase
 from twinhive.external.pass_ import ListExternal
 from twinhive.external.sync_external import SyncExternal
 from twinhive.incremental import apply, plan_window, window

@@ -30,7 +30,7 @@ from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
 from twinhive.airflow_edge.terminal_pools import missing_pools
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.model.errors import InvalidSettings
-from twinhive.operations.operations import KINDS
+from twinhive.operations.kinds import KINDS
 from twinhive.pipeline.phases import PHASES
 from twinhive.settings import Configuration, PolicyEntry, PolicySettings
 

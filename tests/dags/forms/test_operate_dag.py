@@ -17,7 +17,7 @@ from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct
 from twinhive.dump.store import read_json
 from twinhive.journal.reading import open_reader
 from twinhive.model.marks import POLICY
-from twinhive.operations.operations import KINDS
+from twinhive.operations.kinds import KINDS
 from twinhive.operations.replica_status import read_status
 from twinhive.pipeline.runner import run_bootstrap
 from twinhive.settings import load_configuration

@@ -13,7 +13,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.dump.external_passes import locations_of_pass
-from twinhive.external.gate import CheckBase, release_base
+from twinhive.external.check_base import CheckBase, release_base
 from twinhive.external.pass_ import ExternalListed, ListExternal
 from twinhive.external.sync_external import ExternalSynced, SyncExternal
 from twinhive.model.changes.events import Position

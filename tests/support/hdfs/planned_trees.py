@@ -9,8 +9,8 @@ from twinhive.model.files import is_below, join, parent, relative_to
 from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.places import Places, is_ours
+from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan
-from twinhive.transfer.tree.planning.planning import make_plan
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 
 SOURCE, TARGET = "hdfs://east/d", "hdfs://west/t"

@@ -8,7 +8,7 @@ from tests.support.builders import a_partition, a_policy, a_table, an_external
 from tests.support.worlds.fake_world import World
 from tests.unit.transfer.tree.trees import below
 from twinhive.dump.external_passes import kept_records
-from twinhive.external.gate import BaseChecked, CheckBase
+from twinhive.external.check_base import BaseChecked, CheckBase
 from twinhive.external.pass_ import ExternalListed, ListExternal
 from twinhive.external.sync_external import ExternalSynced, SyncExternal
 from twinhive.model.changes.events import Position

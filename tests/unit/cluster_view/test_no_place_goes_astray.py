@@ -31,7 +31,7 @@ from twinhive.cluster_view.showing import shown
 from twinhive.cluster_view.sight import PLACE_KEYS, Sight
 from twinhive.gateway.cluster_ports.seen import _asks
 from twinhive.gateway.method_kinds import KIND_OF
-from twinhive.gateway.requests import named_in
+from twinhive.gateway.named_in_calls import named_in
 from twinhive.model.files import is_elsewhere
 from twinhive.wire.message import call
 from twinhive.wire.renaming import struct_of

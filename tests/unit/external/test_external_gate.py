@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.worlds.external_world import BASE, ExternalWorld, a_world_with_files
-from twinhive.external.gate import base_problems, claim_base, external_tables, release_base
+from twinhive.external.check_base import base_problems, claim_base, external_tables, release_base
 from twinhive.model.errors import ActNow, Foreign, Refused
 from twinhive.model.marks import EXTERNAL_BASE
 from twinhive.model.objects import Database, Table

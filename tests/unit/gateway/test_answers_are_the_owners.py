@@ -20,7 +20,7 @@ from tests.support.wire.answering_metastore import AnsweringMetastore, whole_mes
 from tests.support.wire.wire_messages import KNOWN, decoded, encoded, random_struct, renamed_objects, struct_class
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
-from twinhive.gateway.requests import renames_of
+from twinhive.gateway.named_in_calls import renames_of
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
 from twinhive.wire.message import MessageKind, WireMessage, call, reply

@@ -14,7 +14,7 @@ from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS, killable
 from tests.unit.operations.test_failback import BACK, HOLDER, Switched, kept
 from tests.unit.operations.test_readiness import READY
-from twinhive.external.gate import CheckBase
+from twinhive.external.check_base import CheckBase
 from twinhive.model.errors import ActNow, Refused, TryAgain
 from twinhive.model.external.modes import External
 from twinhive.model.policy import Policy

@@ -34,7 +34,7 @@ from twinhive.model.marks import LAST_ID, PHASE, POLICY, TARGET_FOR, Phase
 from twinhive.model.switching.promotion import PROMOTED, How, Promotion
 from twinhive.operations.failover import Failover
 from twinhive.operations.forget import Forget
-from twinhive.operations.operations import KINDS, OperationFields, operation_of
+from twinhive.operations.kinds import KINDS, OperationFields, operation_of
 from twinhive.operations.replica_status import read_status
 from twinhive.operations.unlock import Unlock
 from twinhive.operations.unplanned_failover import UnplannedFailover

@@ -20,7 +20,7 @@ from twinhive.airflow_edge.monitor.failures import as_airflow_failures
 from twinhive.airflow_edge.monitor.recording import recorded_task
 from twinhive.airflow_edge.tasks.stage_task import StageOf, holder
 from twinhive.model.errors import InvalidSettings
-from twinhive.operations.operations import GIVING_UP, MENDING, OperationFields, OperationKind, operation_of
+from twinhive.operations.kinds import GIVING_UP, MENDING, OperationFields, OperationKind, operation_of
 from twinhive.settings import PolicyEntry, load_configuration
 from twinhive.wiring.policies import Wiring
 

@@ -19,7 +19,7 @@ from twinhive.bootstrap.preflight import Checked
 from twinhive.bootstrap.round import Folded
 from twinhive.copies.list_copies import CopiesListed
 from twinhive.copies.publish_copies import CopiesPublished
-from twinhive.external.gate import BaseChecked
+from twinhive.external.check_base import BaseChecked
 from twinhive.external.pass_ import ExternalListed
 from twinhive.external.sync_external import ExternalSynced
 from twinhive.incremental.apply import WindowApplied

@@ -12,7 +12,7 @@ from typing import Final
 from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces
 from twinhive.gateway.handing_on import PieceSink
-from twinhive.gateway.requests import named_in
+from twinhive.gateway.named_in_calls import named_in
 from twinhive.wire.ends import end_of_value
 from twinhive.wire.message import STOP, Head, MessageKind, WireError, WireMessage, call, message_with, text_field
 from twinhive.wire.table import BOOL, LIST, STRUCT

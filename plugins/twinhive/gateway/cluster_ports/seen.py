@@ -7,8 +7,8 @@ from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
 from twinhive.gateway.cluster_ports.use_cluster import said_of_cluster
 from twinhive.gateway.method_kinds import MethodKind
+from twinhive.gateway.named_in_calls import named_in
 from twinhive.gateway.owners import Owner, ToLocal, ToRemote, ToSession, ToSeveral
-from twinhive.gateway.requests import named_in
 from twinhive.model.errors import TwinhiveError
 from twinhive.wire.message import WireError, WireMessage
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from twinhive.gateway.bodies import elements_at, entries_at, place_of, text_at, texts_at
 from twinhive.gateway.definition_reading.asking import BlockingMetastore
-from twinhive.gateway.requests import DEFAULT_CATALOG
+from twinhive.gateway.named_in_calls import DEFAULT_CATALOG
 from twinhive.model.errors import Missing, Unexplained
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Table

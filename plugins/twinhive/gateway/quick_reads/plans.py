@@ -10,9 +10,9 @@ from typing import Final
 from twinhive.gateway.chain import METHOD as CHAIN_METHOD
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind, is_repeatable
 from twinhive.gateway.metrics import LOCAL, CallCounts, CallTally
+from twinhive.gateway.named_in_calls import named_in, renames_of
 from twinhive.gateway.owners import ToLocal, ToRemote, owner_of
 from twinhive.gateway.remote_pool import Remote
-from twinhive.gateway.requests import named_in, renames_of
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition, Definitions
 from twinhive.wire.message import Head, MessageKind, WireError, WireMessage

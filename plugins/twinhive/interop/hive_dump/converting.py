@@ -27,7 +27,7 @@ from twinhive.interop.hive_dump.reading import (
 )
 from twinhive.interop.hive_dump.table_reading import TableReading
 from twinhive.model.batches import Batch, Slice
-from twinhive.model.changes.event_files import files_of
+from twinhive.model.changes.brought_files import files_of
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.files import short_hash
 from twinhive.model.names import TableName

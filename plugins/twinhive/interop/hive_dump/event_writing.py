@@ -16,8 +16,8 @@ from twinhive.interop.hive_dump.places import data_in, description_in, event_des
 from twinhive.interop.hive_dump.refusals import unsayable
 from twinhive.interop.hive_dump.sayable import check_change, check_event_id, check_file
 from twinhive.interop.hive_dump.structs import function_text, struct_text
+from twinhive.model.changes.brought_files import files_of
 from twinhive.model.changes.contents import SourceFile
-from twinhive.model.changes.event_files import files_of
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import (
     AddConstraints,

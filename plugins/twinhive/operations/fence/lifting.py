@@ -13,10 +13,10 @@ from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of, spoken_time
 from twinhive.model.switching.fence import FULL, FenceMark, FenceNote
 from twinhive.operations.fence.directories import source_database
+from twinhive.operations.fence.fenced_files import bring_back, delete_snapshots, would_bring_back
 from twinhive.operations.fence.fencing import environment_of, fence_lease
 from twinhive.operations.fence.hook import RunCommand, run_command
 from twinhive.operations.fence.note import mark_of, note_of, note_path
-from twinhive.operations.fence.snapshots import bring_back, delete_snapshots, would_bring_back
 from twinhive.operations.operation import Holder
 from twinhive.operations.promoting import replica_alone
 from twinhive.ports import NameQuotas, ReadPorts, WritePorts

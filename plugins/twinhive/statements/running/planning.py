@@ -18,11 +18,11 @@ from twinhive.statements.running.remote_statements import plan_remotes
 from twinhive.statements.running.running import for_statements, run_statement
 from twinhive.statements.running.script import said_in
 from twinhive.statements.running.table_files import plan_table_files
-from twinhive.statements.steps.adopt import is_of_hive
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_events import events_asked
 from twinhive.statements.steps.repl_fit import refuse_unfit, state_before
 from twinhive.statements.steps.repl_load import ReplLoad
+from twinhive.statements.steps.take_over import is_of_hive
 from twinhive.statements.table_language.parsing import is_about_table_files
 from twinhive.step.base import Work
 

@@ -7,8 +7,8 @@ from twinhive.model.errors import ActNow
 from twinhive.model.marks import POLICY, SOURCE_LOG
 from twinhive.model.objects import Database
 from twinhive.statements.running.clusters import StatementPlace
-from twinhive.statements.steps.adopt import is_of_hive
 from twinhive.statements.steps.load_under_way import under_way_in
+from twinhive.statements.steps.take_over import is_of_hive
 from twinhive.wiring.files import lease_keeper
 from twinhive.wiring.policies import metastore
 

@@ -24,9 +24,9 @@ from twinhive.model.policy import DatabaseAddress
 from twinhive.model.text import Reader, render
 from twinhive.owned.staging import staging_of
 from twinhive.ports import WritePorts
-from twinhive.statements.steps.adopt import is_of_hive
 from twinhive.statements.steps.load_under_way import under_way_in
 from twinhive.statements.steps.repl_names import replica_name, replica_named
+from twinhive.statements.steps.take_over import is_of_hive
 from twinhive.step.base import Detail, Work
 
 _REMOVING = "_removing-"

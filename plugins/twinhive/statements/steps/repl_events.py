@@ -17,7 +17,7 @@ from twinhive.dump.unnamed_store import write_unnamed
 from twinhive.events.decoder import decode_event
 from twinhive.events.reader import position_at, read_events
 from twinhive.events.scope import in_scope
-from twinhive.incremental.snapshots import write_snapshots
+from twinhive.incremental.tables_at_end import write_snapshots
 from twinhive.incremental.window_files import event_items, write_event_batches
 from twinhive.log.cascades import followed_by_partitions
 from twinhive.log.event_stream import EventStream

@@ -10,8 +10,8 @@ from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.ports import MetastoreReader
 from twinhive.replica.replica_state import state_of
-from twinhive.statements.steps.adopt import is_of_hive
 from twinhive.statements.steps.repl_names import NAME_PREFIX
+from twinhive.statements.steps.take_over import is_of_hive
 
 ANY_SCOPE = "*"
 """What a dump of Hive's replaces: it says that the policy changed, and not which one it was."""

@@ -27,11 +27,11 @@ from twinhive.pipeline.runner import run_passes
 from twinhive.ports import WritePorts
 from twinhive.replica.root_places import check_staging_root
 from twinhive.scan.sweep import last_swept, sweep
-from twinhive.statements.steps.adopt import adopt, is_of_hive
 from twinhive.statements.steps.copying_place import IN_THIS_PROCESS, CopyingPlace
 from twinhive.statements.steps.hive_places import move_to_hives_places
 from twinhive.statements.steps.load_under_way import under_way
 from twinhive.statements.steps.repl_fit import refuse_unfit, state_before
+from twinhive.statements.steps.take_over import adopt, is_of_hive
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 

@@ -14,8 +14,8 @@ from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.contents import are_equal, is_not_older
 from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.path_rule import lay_out
+from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan
-from twinhive.transfer.tree.planning.planning import make_plan
 from twinhive.transfer.tree.report import PlanRow
 from twinhive.transfer.tree.request import SyncRequest
 from twinhive.transfer.tree.tally import Tally

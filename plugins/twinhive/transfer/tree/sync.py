@@ -23,8 +23,8 @@ from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.outcome import ExecOutcome, SyncOutcome
 from twinhive.transfer.tree.path_rule import Layout, lay_out
+from twinhive.transfer.tree.planning.make_plan import refuse
 from twinhive.transfer.tree.planning.plan import Plan
-from twinhive.transfer.tree.planning.planning import refuse
 from twinhive.transfer.tree.request import Deletes, SyncRequest
 from twinhive.transfer.tree.snapshots.moving import apply_moves, finish_moves
 from twinhive.transfer.tree.snapshots.snapshot_rotation import Snapshots

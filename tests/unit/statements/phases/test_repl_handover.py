@@ -11,8 +11,8 @@ from twinhive.model.errors import Foreign, TryAgain
 from twinhive.model.files import Attributes
 from twinhive.model.marks import DIRECTORY_MARK, own_marks
 from twinhive.model.objects import Database
-from twinhive.statements.steps.adopt import is_of_hive
 from twinhive.statements.steps.repl_order import Dumped
+from twinhive.statements.steps.take_over import is_of_hive
 
 
 def assert_equal(repl: ReplWorld) -> None:

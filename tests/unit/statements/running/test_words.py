@@ -32,7 +32,7 @@ STEPS_NOT_RUN = {
     "observe/lag_alerts": "the alarms of the monitor's DAG",
     "operations/operation": "the DAG operate",
     "operations/pausing": "a command of policies",
-    "incremental/requests": "why a window is planned again, and the mark of a table that a resync was asked for",
+    "incremental/asked_for": "why a window is planned again, and the mark of a table that a resync was asked for",
     "operations/skip_event": "a command of policies",
     "incremental/plan_window": "the DAG incremental; a statement names its own events",
     "incremental/window": "the DAG incremental; a statement names its own events",

@@ -8,8 +8,8 @@ from tests.support.hdfs.generated_listing import GeneratedListing, Shape
 from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.path_rule import Layout, Root
 from twinhive.transfer.tree.places import Places
+from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan
-from twinhive.transfer.tree.planning.planning import make_plan
 from twinhive.transfer.tree.request import SyncOptions
 
 SOURCE, TARGET = "hdfs://east/d", "hdfs://west/t"

@@ -13,7 +13,7 @@ from twinhive.transfer.tree.executing import Executor, TreeCopyJob, confirmed, i
 from twinhive.transfer.tree.file_actions import Compared
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.path_rule import lay_out
-from twinhive.transfer.tree.planning.planning import make_plan
+from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 
 FILES = 20

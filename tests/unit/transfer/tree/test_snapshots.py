@@ -10,8 +10,8 @@ from twinhive.model.files import ChangeKind, FileStatus, SnapshotChange, join
 from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.path_rule import Layout, lay_out
+from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Move, Plan
-from twinhive.transfer.tree.planning.planning import make_plan
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.snapshots.difference import NoDifference, read_difference
 from twinhive.transfer.tree.snapshots.difference_plan import plan_difference

@@ -5,8 +5,8 @@ from contextlib import suppress
 from twinhive.model.errors import AlreadyThere, Refused, TwinhiveError
 from twinhive.ports import SnapshotWriter, TreeSource, TreeWriter
 from twinhive.transfer.tree.path_rule import Layout
+from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan
-from twinhive.transfer.tree.planning.planning import make_plan
 from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.snapshots.difference import NoDifference
 from twinhive.transfer.tree.snapshots.difference_plan import plan_difference

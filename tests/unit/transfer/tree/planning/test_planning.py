@@ -22,7 +22,7 @@ from twinhive.model.errors import Refused
 from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.filters import Filter
 from twinhive.transfer.tree.path_rule import lay_out
-from twinhive.transfer.tree.planning.planning import make_plan, refuse
+from twinhive.transfer.tree.planning.make_plan import make_plan, refuse
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 
 QUICK = settings(max_examples=80, deadline=None)
