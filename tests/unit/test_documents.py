@@ -2,10 +2,14 @@
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.operations.kinds import KINDS
 
 CHECKOUT = Path(__file__).parents[2]
 ROOTS = (CHECKOUT, CHECKOUT / "plugins" / "twinhive", CHECKOUT / "tests", CHECKOUT / "tests" / "unit")
@@ -55,8 +59,31 @@ def test_the_design_can_be_read_in_one_go() -> None:
     assert len((CHECKOUT / "docs" / "design.md").read_text(encoding="utf-8").splitlines()) < MOST_LINES_OF_DESIGN
 
 
+DESIGN = (CHECKOUT / "docs" / "design.md").read_text(encoding="utf-8")
+
+
+def test_the_design_names_the_operations_that_there_are() -> None:
+    listed = DESIGN.split("## Operations\n")[1].split(": frozen values")[0]
+    assert set(re.findall(r"`([\w-]+)`", listed)) == set(KINDS)
+
+
+def test_the_design_says_who_takes_the_lease_for_each_kind_of_work() -> None:
+    table = DESIGN.split("by the kind of work:")[1].split("* For what")[0]
+    assert re.findall(r"^  \| `(\w+)` \|", table, re.MULTILINE) == [kind.value for kind in LeaseKind]
+
+
+def test_tests_that_the_pages_name_are_there_once() -> None:
+    """A name that two tests have says of neither what it proves."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted((CHECKOUT / "tests").rglob("test_*.py"))]
+    defined = Counter(name for text in texts for name in re.findall(r"^ *def (test_\w+)", text, re.MULTILINE))
+    modules = {path.stem for path in (CHECKOUT / "tests").rglob("test_*.py")}
+    named_there = {name for page in PAGES for name in re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))}
+    assert {name: defined[name] for name in named_there - modules if defined[name] != 1} == {}
+
+
 def test_the_glossary_is_short() -> None:
-    words = re.findall(r"^\| (?!Word)[^|-]+\|", (CHECKOUT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| (?!Word)([^|-][^|]*)\|", (CHECKOUT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    words = [word for row in rows for word in row.split(",")]
     assert 0 < len(words) <= MOST_WORDS
 
 

@@ -73,3 +73,22 @@ def test_no_folder_is_a_heap() -> None:
     modules = [path for top in OURS for path in (CHECKOUT / top).rglob("*.py")]
     sizes = Counter(path.parent.relative_to(CHECKOUT).as_posix() for path in modules)
     assert {name: size for name, size in sizes.items() if size > MOST_FILES} == {}
+
+
+def built(path: Path) -> set[str]:
+    """Return the classes of adapters that a module makes values of."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    classes = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("twinhive.adapters")
+        for alias in node.names
+        if alias.name[0].isupper()
+    }
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    return classes & called
+
+
+def test_adapters_are_built_in_wiring_and_in_jobs() -> None:
+    building = {part_of(name_of(path)) for path in MODULES if built(path)}
+    assert building == {"adapters", "spark", "wiring"}

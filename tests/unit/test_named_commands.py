@@ -14,6 +14,7 @@ from tests.support.package_texts import FILLED_IN, MODULES, PLUGINS, texts
 from twinhive.cli.app import app
 from twinhive.operations.failover import PROVE_QUIET
 from twinhive.operations.fence.fencing import FENCE
+from twinhive.page.dag_runs import ALL
 from twinhive.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
 
 # A failed copy does not know the one table that is meant.
@@ -148,7 +149,7 @@ def test_every_command_of_a_page_exists_with_its_options(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_dag_of_a_page_exists(page: Path) -> None:
     named = {one or other for one, other in DAG_ID.findall(page.read_text(encoding="utf-8"))}
-    assert named <= {*PHASES, *PLACEMENT_PHASES, "operate", "give_up"} | NOT_DAGS
+    assert named <= {*ALL, *PLACEMENT_PHASES} | NOT_DAGS
 
 
 def test_pages_are_searched() -> None:

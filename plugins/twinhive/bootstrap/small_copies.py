@@ -24,7 +24,7 @@ def left_for_spark(work: Work, ports: WritePorts, dump: Dump, batches: Sequence[
         waiting = tuple(listed)
         files = sum(one.files for one in listed.values())
         length = sum(one.bytes for one in listed.values())
-        if not work.policy.options.is_little(files, length):
+        if not work.policy.options.is_small(files, length):
             return waiting
         for batch in waiting:
             CopyBatch(replace(work, batch=batch.name, dump=dump.key)).run(ports)

@@ -105,7 +105,7 @@ class ListCopies:
 
     def _little_copied(self, ports: WritePorts, listed: CopiesListed) -> CopiesListed:
         """Copy what is little here and now: before Spark would have begun."""
-        if not self.work.policy.options.is_little(listed.files, listed.bytes):
+        if not self.work.policy.options.is_small(listed.files, listed.bytes):
             return listed
         for batch in listed.batches:
             CopyObjects(replace(self.work, batch=batch.name, dump=listed.dump)).run(ports)

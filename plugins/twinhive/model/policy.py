@@ -83,7 +83,7 @@ class Options:
     function_file_bytes: int = 2**30
     spark_conf: Mapping[str, str] = field(default_factory=dict)
 
-    def is_little(self, files: int, length: int) -> bool:
+    def is_small(self, files: int, length: int) -> bool:
         """True for files, with so many bytes together, that are copied before Spark would have begun."""
         return files <= self.spark_above_files and length <= self.spark_above_bytes
 

@@ -18,14 +18,14 @@ from twinhive.transfer.tree.planning.plan import Plan
 class LargeBySpark:
     """Both file systems, and from which size on which Spark copies between them.
 
-    is_little   tells by files and bytes whether a plan is small
+    is_small   tells by files and bytes whether a plan is small
     cluster     finds the Spark; not asked before a plan is large
     next_steps  what a person does where these copies run
     """
 
     source: FileSystemEndpoint
     target: FileSystemEndpoint
-    is_little: Callable[[int, int], bool]
+    is_small: Callable[[int, int], bool]
     cluster: Callable[[], SparkCluster]
     next_steps: NextSteps
 
@@ -35,7 +35,7 @@ class LargeBySpark:
 
         def execute(job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
             work = plan.totals.on_files
-            if self.is_little(work.files, work.bytes):
+            if self.is_small(work.files, work.bytes):
                 return here(job, plan, confirm)
             say(f"{job.places.base}: {work.files:,} files, {work.bytes:,} bytes are copied by Spark")
             copy = SparkCopy(self.cluster(), self.source, self.target, f"copy to {job.places.base}")

@@ -37,6 +37,7 @@ from twinhive.wiring.files import files
 
 if TYPE_CHECKING:
     from twinhive.adapters.hive.hive_metastore import ThriftMetastore
+    from twinhive.adapters.hive.hive_remotes import ThriftRemoteWriter
 
 _LOOK_SECONDS = 1.0
 """How old what is known of the file may be."""
@@ -76,6 +77,13 @@ class RemotesWiring:
 
         at = self.endpoint
         return ThriftMetastore(at.addresses, at.timeout_seconds, at.user, at.cluster)
+
+    @property
+    def writer(self) -> "ThriftRemoteWriter":
+        """Keeps remotes and connectors in the local metastore."""
+        from twinhive.adapters.hive.hive_remotes import ThriftRemoteWriter
+
+        return ThriftRemoteWriter(self.metastore)
 
     @property
     def access(self) -> Access:

@@ -13,7 +13,7 @@ from twinhive.model.files import authority, qualified
 from twinhive.model.next_steps import DUMP_ROOT, correct
 from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.model.text import Clear
-from twinhive.ports import ReadPorts, TreePorts, WritePorts
+from twinhive.ports import ReadPorts, SourceMarker, TreePorts, WritePorts
 from twinhive.settings import ClusterSettings, Configuration, PlacementSettings, PolicySettings, Resolve
 from twinhive.transfer.tree.executing import SETTLE_SECONDS
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
@@ -137,7 +137,7 @@ def ports_between(source: Servers, replica: Servers, dumps: FileSystemEndpoint) 
         replica_files=files(replica.files),
         dump_files=files(dumps),
         lease=lease_keeper(replica.files, settle_seconds=replica.metastore.timeout_seconds),
-        source_marker=MetastoreMarker(at_source),
+        source_marker=source_marker(at_source),
         trees=TreePorts(files(source.files), files(replica.files), tree_lease, restored=files(source.files)),
     )
 
@@ -147,6 +147,11 @@ def metastore(endpoint: MetastoreEndpoint) -> ThriftMetastore:
     """Return the client of a metastore, one for each endpoint in a process."""
     of_cluster = endpoint.cluster, endpoint.file_system
     return ThriftMetastore(endpoint.addresses, endpoint.timeout_seconds, endpoint.user, *of_cluster)
+
+
+def source_marker(source: ThriftMetastore) -> SourceMarker:
+    """Return what marks databases of a source."""
+    return MetastoreMarker(source)
 
 
 @cache

@@ -247,7 +247,7 @@ def test_a_large_directory_is_copied_by_spark(stage: Stage, policies: PolicyFile
     by_spark = LargeBySpark(
         wiring.source_endpoint,
         wiring.replica_endpoint,
-        is_little=lambda files, length: files < 20,
+        is_small=lambda files, length: files < 20,
         cluster=lambda: SparkCluster.of(ONE_WORKER, 2, quiet.items()),
         next_steps=NextSteps("clear", "mend", "again"),
     )

@@ -64,7 +64,7 @@ def begun(together, *, copied: bool, consistency: str):
     ids=["data is missing", "data is there", "window_end"],
 )
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
-def test_killed_at_any_change_and_run_again_it_converges(together, consistency, copied, step) -> None:
+def test_external_events_killed_at_any_change_converge(together, consistency, copied, step) -> None:
     # Most changes are the same each way: two are looked at less densely, and the window's own with managed tables.
     begin = copies_of(begun(together, copied=copied, consistency=consistency))
     cutting = changes_of_window(begin())
@@ -84,7 +84,7 @@ def test_killed_at_any_change_while_it_publishes_it_converges(together) -> None:
 
 
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
-def test_killed_again_and_again_it_converges(together) -> None:
+def test_external_events_killed_again_and_again_converge(together) -> None:
     followed = begun(together, copied=True, consistency="every_event")
     for number in range(1, MOST_CHANGES):
         if not killed_after(followed, 2 + number):

@@ -18,7 +18,7 @@ def no_spark() -> SparkCluster:
 def by_size(most_files: int, most_bytes: int) -> LargeBySpark:
     east, west = (FileSystemEndpoint(f"hdfs://{name}", {}, None) for name in ("east", "west"))
     options = Options(spark_above_files=most_files, spark_above_bytes=most_bytes)
-    return LargeBySpark(east, west, options.is_little, no_spark, IN_A_TERMINAL)
+    return LargeBySpark(east, west, options.is_small, no_spark, IN_A_TERMINAL)
 
 
 @pytest.mark.parametrize(("most_files", "most_bytes"), [(2, 10), (500, 2**30)])

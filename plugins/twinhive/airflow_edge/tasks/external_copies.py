@@ -18,7 +18,7 @@ def copies_of(wiring: Wiring) -> LargeBySpark:
     return LargeBySpark(
         source=wiring.source_endpoint,
         target=wiring.replica_endpoint,
-        is_little=options.is_little,
+        is_small=options.is_small,
         cluster=lambda: spark_cluster(wiring.replica.job_tracker.connection, options.spark_tasks, options.spark_conf),
         next_steps=_NEXT_STEPS,
     )

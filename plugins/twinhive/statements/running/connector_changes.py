@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from twinhive.adapters.hive.hive_remotes import ThriftRemoteWriter
 from twinhive.model.errors import AlreadyThere, Missing, Refused
 from twinhive.model.objects import Parameters
 from twinhive.model.remotes.data_connectors import REMOTE_NAME, TYPE, DataConnector
@@ -41,7 +40,7 @@ class ConnectorChanges:
         self.seen.wiring.reached(_database_of(connector, f"connector {connector.name}", ""))
         self.do(
             f"create connector {connector.name} to {connector.url} in the local metastore",
-            lambda: self._writer.create_connector(connector),
+            lambda: self.seen.wiring.writer.create_connector(connector),
             lambda: self.seen.pretend_connector(connector.name, connector),
         )
 
@@ -65,7 +64,7 @@ class ConnectorChanges:
             )
         self.do(
             f"drop connector {name} in the local metastore",
-            lambda: self._writer.drop_connector(name),
+            lambda: self.seen.wiring.writer.drop_connector(name),
             lambda: self.seen.pretend_connector(name, None),
         )
 
@@ -84,10 +83,6 @@ class ConnectorChanges:
         merged = {**there.told, **properties}
         definition = RemoteDatabase(name, remote, merged.get(VIA) or THRIFT, told(merged))
         return definition, {**properties, REMOTE: remote}
-
-    @property
-    def _writer(self) -> ThriftRemoteWriter:
-        return ThriftRemoteWriter(self.seen.wiring.metastore)
 
     def _exists(self, connector: DataConnector, there: DataConnector, *, if_not_exists: bool) -> None:
         is_same = (there.url, dict(there.parameters)) == (connector.url, dict(connector.parameters))

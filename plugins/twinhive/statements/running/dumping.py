@@ -3,7 +3,6 @@
 import uuid
 from dataclasses import dataclass
 
-from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.ports import DumpPorts
 from twinhive.settings.repl_settings import ReplSettings
 from twinhive.statements.language import DumpStatement, scope_text, to_text
@@ -12,7 +11,7 @@ from twinhive.statements.running.keys import keys_of
 from twinhive.statements.running.policies import dumping_policy, with_scope
 from twinhive.statements.steps.repl_order import DumpOrder
 from twinhive.wiring.files import files
-from twinhive.wiring.policies import metastore
+from twinhive.wiring.policies import metastore, source_marker
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ def dumping_of(place: StatementPlace, statement: DumpStatement) -> Dumping:
         source=source,
         source_files=files(place.file_system(cluster)),
         dump_files=files(place.file_system_of(policy.dumps)),
-        source_marker=MetastoreMarker(source),
+        source_marker=source_marker(source),
     )
     order = DumpOrder(
         policy=policy,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cached_property
 
-from twinhive.adapters.hive.hive_remotes import ThriftRemoteWriter, table_of_answer
+from twinhive.adapters.hive.hive_remotes import table_of_answer
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.probe import Probed, RemoteState, probe_now
 from twinhive.gateway.remote_pool import ReachedRemote
@@ -64,7 +64,7 @@ class RemoteChanges:
                 text = unreadable(definition, columns)
                 self._do(
                     f"create view {view} in the local metastore, with {_words(definition)}",
-                    lambda: self._writer.create_view(view, columns, text, parameters_of(definition)),
+                    lambda: self._wiring.writer.create_view(view, columns, text, parameters_of(definition)),
                     lambda: self._seen.pretend_made(definition),
                 )
             case RemoteDatabase(local=database):
@@ -73,7 +73,7 @@ class RemoteChanges:
                 self._do(
                     f"create database {database} of type REMOTE in the local metastore{using}, "
                     f"with {_words(definition)}",
-                    lambda: self._writer.create_remote_database(database, kept, connector),
+                    lambda: self._wiring.writer.create_remote_database(database, kept, connector),
                     lambda: self._seen.pretend_made(definition, connector),
                 )
 
@@ -87,7 +87,7 @@ class RemoteChanges:
             raise _no_remote(f"{name}", "table", _kind(table) if isinstance(table, Table) else "nothing of this name")
         self._do(
             f"drop view {name} in the local metastore",
-            lambda: self._writer.drop_view(name),
+            lambda: self._wiring.writer.drop_view(name),
             lambda: self._seen.pretend_table_dropped(name),
         )
 
@@ -102,7 +102,7 @@ class RemoteChanges:
             raise _no_remote(name, "database", found)
         self._do(
             f"drop database {name} in the local metastore",
-            lambda: self._writer.drop_remote_database(name),
+            lambda: self._wiring.writer.drop_remote_database(name),
             lambda: self._seen.pretend_database_dropped(name),
         )
 
@@ -118,10 +118,6 @@ class RemoteChanges:
     @cached_property
     def _seen(self) -> RemotesSeen:
         return RemotesSeen(self._wiring)
-
-    @property
-    def _writer(self) -> ThriftRemoteWriter:
-        return ThriftRemoteWriter(self._wiring.metastore)
 
     def _taken(self, definition: Definition) -> ThereAlready | None:
         if isinstance(definition, RemoteDatabase):

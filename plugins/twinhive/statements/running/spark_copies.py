@@ -58,7 +58,7 @@ class CopiesBySpark:
         job = step.job(ports)
         if job is None:
             return
-        if self.options.is_little(job.files, job.bytes):
+        if self.options.is_small(job.files, job.bytes):
             step.copy(ports, job)
             return
         work.report(f"{job.label}: {job.files:,} files with {readable(job.bytes)} are copied by Spark")
@@ -76,7 +76,7 @@ class CopiesBySpark:
         by_size = LargeBySpark(
             source=self.source,
             target=self.target,
-            is_little=options.is_little,
+            is_small=options.is_small,
             cluster=self.cluster,
             next_steps=self.next_steps,
         )

@@ -33,7 +33,7 @@ class TableFileCopies:
     def copy(self, items: Sequence[CopyItem], staging: str, label: str) -> CopyOutcome:
         """Copy items into staging; what is there already is not copied again."""
         length = sum(item.length for item in items)
-        if self.spark is not None and not self.options.is_little(len(items), length):
+        if self.spark is not None and not self.options.is_small(len(items), length):
             self.say(f"{label}: {len(items):,} files with {readable(length)} are copied by Spark")
             try:
                 self._submit(items, staging, label, self.spark())
