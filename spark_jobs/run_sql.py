@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
 from twinhive.model.errors import ActNow
+from twinhive.model.text import Clear
 from twinhive.spark.endings import causes, leave, teller
 from twinhive.spark.executors import submitted
 from twinhive.spark.sql_settings import SqlJobSettings
@@ -38,7 +39,7 @@ def execute(spark: SparkSession, settings: SqlJobSettings) -> None:
             "the statement cannot be run",
             found=causes(str(error)) or str(error),
             expected="a statement of Spark SQL, tables and columns that exist",
-            next_step="correct it, then clear this task",
+            next_step="correct it, then " + Clear("this task"),
         ) from error
     for row in rows:
         tell(json.dumps(row.asDict(recursive=True), default=str, ensure_ascii=False))

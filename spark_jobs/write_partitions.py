@@ -9,6 +9,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
 from twinhive.model.errors import ActNow
+from twinhive.model.text import Clear
 from twinhive.spark.endings import causes, leave, teller
 from twinhive.spark.executors import submitted
 from twinhive.spark.partition_writes import write_partitions
@@ -50,7 +51,7 @@ def rows_of(spark: SparkSession, settings: WriteJobSettings) -> DataFrame:
             f"the query for {settings.table} cannot be run",
             found=causes(str(error)) or str(error),
             expected="a query of Spark SQL; each of its inputs with format and path",
-            next_step="correct it, then clear this task",
+            next_step="correct it, then " + Clear("this task"),
         ) from error
 
 

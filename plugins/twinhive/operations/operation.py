@@ -4,7 +4,9 @@ from typing import Protocol
 
 from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
+from twinhive.model.text import Clear
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import state_now
 
@@ -37,7 +39,7 @@ def following_state(ports: ReadPorts, policy: Policy, request: str) -> ReplicaSt
             f"{request} needs a replica that follows its source; the one of policy {policy.name} does not",
             found=f"phase {state.phase.value}",
             expected=Phase.FOLLOWING.value,
-            next_step=f"start the DAG {policy.name}.bootstrap, or clear the failed task of its last run",
+            next_step=bootstrap(policy.name) + ", or " + Clear("the failed task of its last run"),
         )
     return state
 

@@ -7,10 +7,11 @@ from twinhive.external.stopping import stop_copies
 from twinhive.model.errors import ActNow, Foreign, Missing
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.next_steps import command
+from twinhive.model.next_steps import bootstrap, command
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
 from twinhive.model.switching.promotion import PROMOTED, How, Promotion
+from twinhive.model.text import Clear
 from twinhive.operations.forget_files import remove_from_default_places
 from twinhive.operations.operation import Holder
 from twinhive.ports import ReadPorts, WritePorts
@@ -44,7 +45,7 @@ def replica_alone(ports: ReadPorts, policy: Policy) -> tuple[Database, ReplicaSt
             f"the replica of policy {policy.name} cannot take over: it was never whole",
             found=f"phase {state.phase.value}",
             expected=Phase.FOLLOWING.value,
-            next_step=f"start the DAG {policy.name}.bootstrap, or clear the failed task of its last run",
+            next_step=bootstrap(policy.name) + ", or " + Clear("the failed task of its last run"),
         )
     return database, state
 
