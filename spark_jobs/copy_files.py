@@ -1,6 +1,6 @@
 """Copy files: submitted by tasks of policies, by statements and by `twinhive copy`, with a file of settings.
 
-Exit codes are those of `twinhive.transfer.staged.failure_kind.ExitCode`.
+Exit codes are those of `twinhive.model.exit_codes.ExitCode`.
 """
 
 from twinhive.spark.copy_job import run

@@ -1,6 +1,6 @@
 """Run one statement of SQL: submitted by spark-submit to the cluster that was chosen for it.
 
-Its settings are the only argument. Exit codes are those of `twinhive.transfer.staged.failure_kind.ExitCode`.
+Its settings are the only argument. Exit codes are those of `twinhive.model.exit_codes.ExitCode`.
 """
 
 import json
@@ -10,11 +10,11 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
 from twinhive.model.errors import ActNow
+from twinhive.model.exit_codes import ExitCode
 from twinhive.model.text import Clear
 from twinhive.spark.endings import causes, leave, teller
 from twinhive.spark.executors import submitted
 from twinhive.spark.sql_settings import SqlJobSettings
-from twinhive.transfer.staged.failure_kind import ExitCode
 
 NAME = "run_sql"
 tell = teller(NAME)

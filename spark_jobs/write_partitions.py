@@ -1,6 +1,6 @@
 """Write the rows of a query as partitions of a table: submitted by spark-submit, its settings the only argument.
 
-Exit codes are those of `twinhive.transfer.staged.failure_kind.ExitCode`.
+Exit codes are those of `twinhive.model.exit_codes.ExitCode`.
 """
 
 from pathlib import Path
@@ -9,12 +9,12 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
 from twinhive.model.errors import ActNow
+from twinhive.model.exit_codes import ExitCode
 from twinhive.model.text import Clear
 from twinhive.spark.endings import causes, leave, teller
 from twinhive.spark.executors import submitted
 from twinhive.spark.partition_writes import write_partitions
 from twinhive.spark.write_settings import WriteJobSettings
-from twinhive.transfer.staged.failure_kind import ExitCode
 
 NAME = "write_partitions"
 tell = teller(NAME)

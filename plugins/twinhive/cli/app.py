@@ -10,9 +10,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from twinhive.cli.exits import EXIT_USAGE, INTERRUPTED, exits_in_help
+from twinhive.cli.exits import exits_in_help
 from twinhive.cli.json_output import print_json, usage_error
 from twinhive.model.connections import AIRFLOW, SOURCE_VARIABLE
+from twinhive.model.exit_codes import ExitCode
 
 # A command's module is imported when the command is called: none need wait for all that the others need.
 _MODULES: Mapping[str, str] = {
@@ -104,7 +105,7 @@ def run(words: Sequence[str]) -> int:
         # Without its standalone mode the command returns the code of an Exit instead of raising it.
         return app(list(words), prog_name="twinhive", standalone_mode=False) or 0
     except typer.Abort:
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     except Exception as error:
         # Wrong usage explains itself; everything else is a defect and deserves its traceback.
         if not hasattr(error, "show"):
@@ -114,7 +115,7 @@ def run(words: Sequence[str]) -> int:
             print_json(usage_error(error))
         else:
             error.show()
-        return EXIT_USAGE
+        return ExitCode.USAGE
 
 
 def _add_what_was_found(error: Any) -> None:

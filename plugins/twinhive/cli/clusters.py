@@ -8,10 +8,10 @@ from rich.table import Table
 
 from twinhive.cli.base import configuration_of
 from twinhive.cli.connection_sources import resolver
-from twinhive.cli.exits import EXIT_ACT_NOW
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, say, waiting
 from twinhive.copies.cluster_check import Misfit, misfits
+from twinhive.model.exit_codes import ExitCode
 from twinhive.settings import Configuration
 from twinhive.settings.clusters import metastore_owner
 from twinhive.wiring.clusters import ClustersWiring
@@ -62,7 +62,7 @@ def clusters(
     else:
         _print(rows)
     if any(found.values()):
-        raise typer.Exit(EXIT_ACT_NOW)
+        raise typer.Exit(ExitCode.ACT_NOW)
 
 
 def _row(configuration: Configuration, wiring: ClustersWiring, name: str) -> _Row:

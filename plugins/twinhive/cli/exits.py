@@ -2,22 +2,16 @@
 
 from collections.abc import Mapping
 
-from twinhive.model.errors import TryAgain, TwinhiveError
+from twinhive.model.errors import TryAgain, TwinhiveError, family_of
+from twinhive.model.exit_codes import ExitCode
 
-DONE = 0
-DEFECT = 1
-EXIT_USAGE = 2
-EXIT_TRY_AGAIN = 3
-EXIT_ACT_NOW = 4
-INTERRUPTED = 130
-
-EXITS: Mapping[int, str] = {
-    DONE: "done",
-    DEFECT: "a defect of twinhive itself; the traceback is for whoever mends it",
-    EXIT_USAGE: "wrong usage: an unknown command or option, a value that is not allowed",
-    EXIT_TRY_AGAIN: "try again later: a server does not answer, something has changed meanwhile",
-    EXIT_ACT_NOW: "a person must act first: the message says what to do next",
-    INTERRUPTED: "interrupted from the keyboard",
+EXITS: Mapping[ExitCode, str] = {
+    ExitCode.DONE: "done",
+    ExitCode.DEFECT: "a defect of twinhive itself; the traceback is for whoever mends it",
+    ExitCode.USAGE: "wrong usage: an unknown command or option, a value that is not allowed",
+    ExitCode.TRY_AGAIN: "try again later: a server does not answer, something has changed meanwhile",
+    ExitCode.ACT_NOW: "a person must act first: the message says what to do next",
+    ExitCode.INTERRUPTED: "interrupted from the keyboard",
 }
 
 
@@ -26,8 +20,8 @@ def exits_in_help() -> str:
     return "\b\nExit codes:\n" + "\n".join(f"{code:>4}  {meaning}" for code, meaning in EXITS.items())
 
 
-def exit_of(*errors: TwinhiveError) -> int:
-    """Return what errors mean together: a person's turn comes before a repetition's."""
+def exit_of(*errors: TwinhiveError) -> ExitCode:
+    """Return what errors mean together. An answer that nobody knows is a person's turn at once: nothing is repeated."""
     if not errors:
-        return DONE
-    return EXIT_TRY_AGAIN if all(isinstance(error, TryAgain) for error in errors) else EXIT_ACT_NOW
+        return ExitCode.DONE
+    return ExitCode.TRY_AGAIN if family_of(errors) is TryAgain else ExitCode.ACT_NOW

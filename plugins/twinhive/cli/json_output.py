@@ -7,8 +7,9 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from twinhive.cli.exits import EXIT_USAGE, exit_of
+from twinhive.cli.exits import exit_of
 from twinhive.model.errors import TryAgain, TwinhiveError
+from twinhive.model.exit_codes import ExitCode
 from twinhive.model.printable import printable_json
 from twinhive.model.text import Phrase, render, text_of
 
@@ -66,4 +67,4 @@ def usage_error(error: Any) -> dict[str, Any]:
         "next": f"{context.command_path if context else 'twinhive'} --help",
         "commands": [f"{context.command_path if context else 'twinhive'} --help"],
     }
-    return {"error": fields, "exit_code": EXIT_USAGE}
+    return {"error": fields, "exit_code": ExitCode.USAGE}

@@ -9,11 +9,11 @@ from rich.table import Table
 
 from twinhive.cli.base import configuration_of
 from twinhive.cli.connection_sources import resolver
-from twinhive.cli.exits import EXIT_ACT_NOW
 from twinhive.cli.json_output import print_json
 from twinhive.cli.script import script_text
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, show_error
 from twinhive.model.errors import ActNow, TableMoving, TwinhiveError
+from twinhive.model.exit_codes import ExitCode
 from twinhive.settings import Configuration
 
 app = typer.Typer(rich_markup_mode=None)
@@ -65,7 +65,7 @@ def route(
     else:
         _print(answers, explain=explain)
     if any(answer.refused for answer in answers):
-        raise typer.Exit(EXIT_ACT_NOW)
+        raise typer.Exit(ExitCode.ACT_NOW)
 
 
 def _routed(

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from twinhive.cli.base import PolicyArgument, wiring_of
-from twinhive.cli.exits import DONE, EXIT_ACT_NOW, EXIT_TRY_AGAIN
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, errors_shown, holder_of, print_stderr, say, show_error
+from twinhive.model.exit_codes import ExitCode
 from twinhive.operations.operation import following_state
 from twinhive.step.base import Work
 from twinhive.verify.look_again import different
@@ -54,5 +54,5 @@ def verify(
 
 def _exit_of(found: Verified) -> int:
     if found.found:
-        return EXIT_ACT_NOW
-    return DONE if found.is_equal else EXIT_TRY_AGAIN
+        return ExitCode.ACT_NOW
+    return ExitCode.DONE if found.is_equal else ExitCode.TRY_AGAIN

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from twinhive.model.errors import ActNow, Missing, TryAgain, TwinhiveError, family_of
+from twinhive.model.exit_codes import ExitCode
 from twinhive.model.external.entries import Entry
 from twinhive.model.external.modes import EMPTY, LEAVE_OUT
 from twinhive.model.files import FileStatus
@@ -14,7 +15,6 @@ from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
 from twinhive.ports import TreePorts, TreeReader, TreeSource
 from twinhive.replica.synced import SyncedEntry
-from twinhive.transfer.staged.failure_kind import ExitCode
 from twinhive.transfer.tree.dry_run import dry_run
 from twinhive.transfer.tree.executing import ExecutePlan
 from twinhive.transfer.tree.listing.unchanged import asked_pairs, nothing_to_do

@@ -205,3 +205,12 @@ def is_hidden(name: str) -> bool:
 def short_hash(text: str, length: int = 16) -> str:
     """Return the first hexadecimal digits of a SHA-256, for names that must be stable and short."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+
+
+_UNFINISHED = ("_temporary", ".hive-staging", ".spark-staging", "_twinhive", ".distcp.tmp.")
+"""How names begin of what a job has not finished: Hive's, Spark's and MapReduce's, and what puts files one by one."""
+
+
+def is_unfinished(name: str) -> bool:
+    """True for the name of a directory or a file that its writer renames, or removes, when it is done."""
+    return name.startswith(_UNFINISHED) or name.endswith("._COPYING_")

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 from twinhive.model.changes.contents import FilesByPath, SourceFile
 from twinhive.model.errors import Missing
-from twinhive.model.files import ChecksumForm, Usage, base_name, parent
+from twinhive.model.files import ChecksumForm, Usage, base_name, is_unfinished, parent
 from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters, Table
 from twinhive.model.policy import Policy
-from twinhive.model.unfinished import is_unfinished
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.listing import list_files

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from twinhive.model.errors import ActNow, TryAgain, TwinhiveError, may_pass
-from twinhive.transfer.staged.failure_kind import ExitCode
+from twinhive.model.exit_codes import ExitCode
 from twinhive.transfer.staged.job import Unusable
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from twinhive.transfer.staged.failure_kind import ExitCode
+from twinhive.model.exit_codes import ExitCode
 
 
 @contextmanager

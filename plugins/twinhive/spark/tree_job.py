@@ -15,6 +15,7 @@ from pathlib import Path
 from pyspark import SparkContext
 
 from twinhive.model.errors import Missing, TwinhiveError
+from twinhive.model.exit_codes import ExitCode
 from twinhive.model.spoken import readable
 from twinhive.ports import FileReader
 from twinhive.spark.endings import result_beside, teller
@@ -22,7 +23,6 @@ from twinhive.spark.executors import on_an_executor, open_files, use_native_pack
 from twinhive.spark.pulse import Listener, Pulse, listening
 from twinhive.spark.tree_settings import TreeJobSettings, TreeTaskSettings
 from twinhive.threads.shared_items import in_parallel
-from twinhive.transfer.staged.failure_kind import ExitCode
 from twinhive.transfer.staged.meter import Meter
 from twinhive.transfer.staged.progress import CopyProgress
 from twinhive.transfer.tree.batches import FileBatch, StillWanted, batch_is_gone, read_batch

@@ -33,7 +33,7 @@ from twinhive.model.errors import (
     TwinhiveError,
     Unreachable,
 )
-from twinhive.transfer.staged.failure_kind import ExitCode
+from twinhive.model.exit_codes import ExitCode
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from twinhive.bootstrap.preflight import Preflight
 from twinhive.cli.app import run
-from twinhive.cli.exits import DONE, EXIT_ACT_NOW
 from twinhive.model.errors import Refused
+from twinhive.model.exit_codes import ExitCode
 from twinhive.model.log_access import GUARD
 from twinhive.step.base import Work
 
@@ -112,7 +112,7 @@ def test_a_user_without_rights_is_told_what_to_set_and_nothing_changes(
     assert problem.what.endswith("user to the metastore: ann")
     assert {"hadoop.proxyuser.ann.hosts", f"{GUARD}=false"} <= set(str(problem.next_step).split())
     assert (window.value.what, window.value.next_step) == (problem.what, problem.next_step)
-    assert "hadoop.proxyuser.ann.groups" in check(policies, policy, EXIT_ACT_NOW, capsys)
+    assert "hadoop.proxyuser.ann.groups" in check(policies, policy, ExitCode.ACT_NOW, capsys)
     assert everything(policy, east, west) == before
 
 
@@ -123,7 +123,7 @@ def test_who_tells_no_name_is_the_user_that_the_server_runs_as(
     guarded: None, clusters: tuple[Warehouse, Warehouse], policies: PolicyFiles, capsys: Said
 ) -> None:
     east, _ = clusters
-    said = check(policies, a_policy(policies, east, None), DONE, capsys)
+    said = check(policies, a_policy(policies, east, None), ExitCode.DONE, capsys)
     assert "user to the metastore: the one that it runs as: no user name was sent" in said
     assert f"notification log: readable, newest event {newest(east)}" in said
 
@@ -139,12 +139,12 @@ def test_a_user_that_is_let_in_reads_the_log_and_goes_on(
     policies.run(policy)
     policies.finish(policy)
     east.create_table(policy, "second", files={"data": b"2"})
-    said = check(policies, policy, DONE, capsys)
+    said = check(policies, policy, ExitCode.DONE, capsys)
     assert f"cluster east: user to the metastore: ann; notification log: readable, newest event {newest(east)}" in said
     policies.follow(policy)
     assert sorted(west.client.get_all_tables(policy)) == ["first", "second"]
     told(policies, east, "bob")
-    assert "hadoop.proxyuser.bob.hosts" in check(policies, policy, EXIT_ACT_NOW, capsys)
+    assert "hadoop.proxyuser.bob.hosts" in check(policies, policy, ExitCode.ACT_NOW, capsys)
 
 
 @pytest.mark.nightly(
@@ -156,5 +156,5 @@ def test_without_the_check_everybody_reads_the_log(
     restart({GUARD: "false"})
     east = Warehouse(sandbox.clusters["east"])
     policy = a_policy(policies, east, "bob")
-    assert "user to the metastore: bob; notification log: readable" in check(policies, policy, DONE, capsys)
+    assert "user to the metastore: bob; notification log: readable" in check(policies, policy, ExitCode.DONE, capsys)
     east.close()

@@ -9,13 +9,13 @@ from rich.table import Table
 
 from twinhive.cli.base import configuration_of, local_cluster
 from twinhive.cli.connection_sources import resolver
-from twinhive.cli.exits import EXIT_ACT_NOW
 from twinhive.cli.json_output import print_json
 from twinhive.cli.remote import twins as remote_twins
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, waiting
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.probe import Probed, RemoteState, probe
 from twinhive.model.errors import TwinhiveError
+from twinhive.model.exit_codes import ExitCode
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase
 from twinhive.model.text import Text, render
 from twinhive.settings import Configuration
@@ -97,7 +97,7 @@ def remotes(
         _print(rows)
         remote_twins.say_lines([*(line for row in rows for line in row.lines), *troubles])
     if any(row.refused or (row.probed and row.probed.state is not RemoteState.THERE) for row in rows):
-        raise typer.Exit(EXIT_ACT_NOW)
+        raise typer.Exit(ExitCode.ACT_NOW)
     if code := remote_twins.exit_of([twin for row in rows for twin in row.twins]):
         raise typer.Exit(code)
 

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from twinhive.cli.exits import DONE, EXIT_ACT_NOW, EXIT_TRY_AGAIN
 from twinhive.cli.terminal import escape, say
 from twinhive.model.errors import TwinhiveError
+from twinhive.model.exit_codes import ExitCode
 from twinhive.model.next_steps import command
 from twinhive.model.remotes.definitions import Definition
 from twinhive.model.text import Text, render
@@ -61,8 +61,8 @@ def lines(local: str, found: Sequence[RemoteTwin]) -> Iterator[Text]:
 def exit_of(found: Sequence[RemoteTwin]) -> int:
     """Return 4 for a twin that is damaged, 3 for one of which not all could be judged, else 0."""
     if any(one.is_damaged for one in found):
-        return EXIT_ACT_NOW
-    return DONE if all(one.is_equal or one.is_left_out for one in found) else EXIT_TRY_AGAIN
+        return ExitCode.ACT_NOW
+    return ExitCode.DONE if all(one.is_equal or one.is_left_out for one in found) else ExitCode.TRY_AGAIN
 
 
 def fields(one: RemoteTwin) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from twinhive.model.files import (
     base_name,
     is_below,
     is_hidden,
+    is_unfinished,
     join,
     parent,
     qualified,
@@ -31,7 +32,6 @@ from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of
 from twinhive.model.switching.fence import FenceNote
 from twinhive.model.text import render
-from twinhive.model.unfinished import is_unfinished
 from twinhive.operations.fence.note import mark_of, note_of, note_path
 from twinhive.ports import FileReader, Lease, SnapshotReader, SnapshotWriter, TreeWriter, WritePorts
 from twinhive.replica.source_scope import read_selected

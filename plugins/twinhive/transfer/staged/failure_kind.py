@@ -1,7 +1,7 @@
 """Why a file is not copied, what cures it, and the exit code that says so: for copies of listed files and of trees."""
 
 from collections.abc import Collection
-from enum import Enum, IntEnum, StrEnum
+from enum import Enum, StrEnum
 
 from twinhive.model.errors import (
     CopyDiffers,
@@ -13,6 +13,7 @@ from twinhive.model.errors import (
     TwinhiveError,
     Unexplained,
 )
+from twinhive.model.exit_codes import ExitCode
 from twinhive.transfer.staged.event_source import LostFile
 
 
@@ -82,19 +83,6 @@ _KINDS = {
     CopyDiffers: FailureKind.DIFFERS,
     Unexplained: FailureKind.UNEXPLAINED,
 }
-
-
-class ExitCode(IntEnum):
-    """What a copy's process tells whoever started it."""
-
-    DONE = 0
-    """Everything is copied."""
-    TRY_AGAIN = 3
-    """Something failed that may succeed later."""
-    ACT_NOW = 4
-    """A person must act: a source file changed or is gone, an event's file is lost, a server refused."""
-    UNUSABLE = 5
-    """The settings or the executors cannot be used."""
 
 
 def exit_code(kinds: Collection[FailureKind], *, lists_again: bool) -> ExitCode:

@@ -5,10 +5,11 @@ from typing import Any
 
 from twinhive import __version__
 from twinhive.model.errors import ActNow, TryAgain
+from twinhive.model.exit_codes import ExitCode
 from twinhive.model.next_steps import RETRIES
 from twinhive.model.spoken import readable
 from twinhive.model.text import Text
-from twinhive.transfer.staged.failure_kind import ExitCode, FailureKind, exit_code
+from twinhive.transfer.staged.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.outcome import CopyOutcome
 
 _LISTED_FAILURES = 100

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from twinhive.transfer.staged.failure_kind import ExitCode, FailureKind, exit_code
+from twinhive.model.exit_codes import ExitCode
+from twinhive.transfer.staged.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.outcome import CopyFailure
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.file_actions import Compared, Done, Result

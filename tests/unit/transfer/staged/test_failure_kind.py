@@ -2,7 +2,8 @@
 
 import pytest
 
-from twinhive.transfer.staged.failure_kind import Cure, ExitCode, FailureKind, exit_code
+from twinhive.model.exit_codes import ExitCode
+from twinhive.transfer.staged.failure_kind import Cure, FailureKind, exit_code
 from twinhive.transfer.tree.outcome import SyncOutcome
 
 

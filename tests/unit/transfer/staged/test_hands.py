@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from twinhive.dump.shards import pack_lines
+from twinhive.model.exit_codes import ExitCode
 from twinhive.transfer.staged import hands as cutting
-from twinhive.transfer.staged.failure_kind import ExitCode, FailureKind, exit_code
+from twinhive.transfer.staged.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.hands import Hand, cut_listing
 from twinhive.transfer.staged.job import Unusable
 from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome

@@ -12,9 +12,9 @@ from tests.support.hdfs.planned_trees import Nested, content
 from tests.unit.transfer.tree.test_snapshots import TREE, Replicated, at, change_anything, grow, rename
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Content, Trees
 from twinhive.model.errors import Refused
-from twinhive.model.files import Attributes, join
-from twinhive.model.unfinished import is_unfinished
-from twinhive.transfer.staged.failure_kind import ExitCode, FailureKind
+from twinhive.model.exit_codes import ExitCode
+from twinhive.model.files import Attributes, is_unfinished, join
+from twinhive.transfer.staged.failure_kind import FailureKind
 from twinhive.transfer.tree.dry_run import dry_run
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 

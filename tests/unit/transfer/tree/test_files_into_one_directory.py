@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees, below
 from twinhive.model.errors import LeaseLost, Refused, Unreachable
+from twinhive.model.exit_codes import ExitCode
 from twinhive.model.files import join
-from twinhive.transfer.staged.failure_kind import ExitCode
 from twinhive.transfer.tree.places import HIDDEN
 
 

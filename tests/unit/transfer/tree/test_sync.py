@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.model.errors import ChangedMeanwhile, InvalidSettings, Missing, Refused
-from twinhive.transfer.staged.failure_kind import ExitCode
+from twinhive.model.exit_codes import ExitCode
 from twinhive.transfer.tree.executing import in_this_process
 from twinhive.transfer.tree.outcome import SyncOutcome
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
-from twinhive.model.files import base_name
-from twinhive.model.unfinished import is_unfinished
+from twinhive.model.files import base_name, is_unfinished
 from twinhive.ports import TreeReader
 from twinhive.transfer.tree.listing.lister import Page
 from twinhive.transfer.tree.request import SyncOptions
