@@ -76,7 +76,7 @@ PARTS = {
     ),
     "plans": Part(
         "dry runs against runs, 20 histories of each kind",
-        _tests("tests/unit/dry_run/test_plan_is_the_run.py"),
+        _tests("tests/unit/dry_run"),
         3,
         {"TWINHIVE_HISTORIES": 20},
     ),
