@@ -1,4 +1,4 @@
-"""List the database, tables and partitions of the source into a new dump.
+"""The parts of the stage `list_objects`: the database, tables and partitions of the source into a new dump.
 
 The begin event id is read before the first object, so that replaying the log from there may
 repeat a change but never miss one. The dump is written as an attempt and renamed when complete.
@@ -6,6 +6,7 @@ repeat a change but never miss one. The dump is written as an attempt and rename
 
 import uuid
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -30,7 +31,8 @@ from twinhive.model.policy import Policy
 from twinhive.model.remotes.as_source import refused_remote
 from twinhive.model.text import Clear, Either
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts, SourcePorts
-from twinhive.replica.replica_state import already_published, read_state, refuse_taken_over
+from twinhive.replica import replica_state
+from twinhive.replica.replica_state import already_published, read_state
 from twinhive.replica.source_scope import SizedTable, measure, read_scope
 from twinhive.step.base import Detail, Work
 
@@ -46,41 +48,74 @@ class ObjectsListed:
 
 
 @dataclass(frozen=True)
-class ListObjects:
-    """Write a dump with all objects of the policy's scope, without their files."""
+class ListStage:
+    """One run of the stage: what its parts have found out and written so far."""
 
     work: Work
+    ports: ReadPorts
+    held: ExitStack
+    log_id: str = ""
+    dump: Dump | None = None
+    result: ObjectsListed | None = None
 
-    def run(self, ports: ReadPorts) -> ObjectsListed:
-        """Return the new dump. An earlier one is never taken up again: who clears this task wants a new look."""
-        policy = self.work.policy
-        refuse_taken_over(ports.replica.database(policy.replica.database), policy)
-        log_id = ports.source.log_id()
-        if already := already_published(read_state(ports.replica, policy, log_id)):
-            self.work.report(already)
-            # The same batches again, so that cleared tasks of a finished run have something to be green for.
-            published = newest_dump(ports.dump_files, policy)
-            batches = published.manifest.batches if published else ()
-            return ObjectsListed(published.key if published else "", batches, already=already)
-        begin = position_at(ports.source, ports.source.current_event_id())
-        layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
-        known = read_sizes(ports.replica_files, policy)
-        dump = write_listing(ports, layout, policy, log_id, begin, known=known)
-        discard_dump(ports.dump_files, saved_events_directory(policy.dumps))
-        for removed in remove_other_dumps(ports.dump_files, policy, layout):
-            self.work.report(f"removed the orphaned dump {removed}")
-        self._say(dump.manifest)
-        return ObjectsListed(dump.key, dump.manifest.batches, dump.manifest.left_out)
+    @property
+    def policy(self) -> Policy:
+        """Whose source it is."""
+        return self.work.policy
 
-    def _say(self, manifest: DumpManifest) -> None:
-        slices = [slice_ for batch in manifest.batches for slice_ in batch.slices]
-        self.work.report(
-            f"begin event {manifest.begin.event_id}: {len({slice_.table for slice_ in slices})} tables, "
-            f"{sum(slice_.last - slice_.first for slice_ in slices)} partitions, {manifest.base.views} views "
-            f"in {len(manifest.batches)} batches"
-        )
-        for entry in manifest.left_out:
-            self.work.report(Detail("What is left out", f"left out: {entry.name}: {entry.reason}"))
+    @property
+    def written(self) -> Dump:
+        """The new dump, once it is written."""
+        assert self.dump is not None, "the dump is written first"
+        return self.dump
+
+
+def refuse_taken_over(run: ListStage) -> ListStage:
+    """Refuse a replica that has taken over from its source. Raises Promoted."""
+    replica_state.refuse_taken_over(run.ports.replica.database(run.policy.replica.database), run.policy)
+    return replace(run, log_id=run.ports.source.log_id())
+
+
+def stop_when_published(run: ListStage) -> ListStage:
+    """End for a replica that is published already: with the batches of its dump, for cleared tasks to be green for."""
+    already = already_published(read_state(run.ports.replica, run.policy, run.log_id))
+    if not already:
+        return run
+    run.work.report(already)
+    published = newest_dump(run.ports.dump_files, run.policy)
+    batches = published.manifest.batches if published else ()
+    return replace(run, result=ObjectsListed(published.key if published else "", batches, already=already))
+
+
+def write_new_dump(run: ListStage) -> ListStage:
+    """Write a dump of all objects. An earlier one is never taken up again: who clears this task wants a new look."""
+    ports, policy = run.ports, run.policy
+    begin = position_at(ports.source, ports.source.current_event_id())
+    layout = DumpLayout.of(policy.dumps, DumpKind.BOOTSTRAP, begin.event_id, begin.event_id)
+    known = read_sizes(ports.replica_files, policy)
+    return replace(run, dump=write_listing(ports, layout, policy, run.log_id, begin, known=known))
+
+
+def remove_older_dumps(run: ListStage) -> ListStage:
+    """Remove what belongs to dumps before this one: saved events, and dumps that a killed run has left."""
+    discard_dump(run.ports.dump_files, saved_events_directory(run.policy.dumps))
+    for removed in remove_other_dumps(run.ports.dump_files, run.policy, run.written.layout):
+        run.work.report(f"removed the orphaned dump {removed}")
+    return run
+
+
+def say_what_is_listed(run: ListStage) -> ListStage:
+    """Say how much there is, and what is left out; end."""
+    dump, manifest, report = run.written, run.written.manifest, run.work.report
+    slices = [slice_ for batch in manifest.batches for slice_ in batch.slices]
+    report(
+        f"begin event {manifest.begin.event_id}: {len({slice_.table for slice_ in slices})} tables, "
+        f"{sum(slice_.last - slice_.first for slice_ in slices)} partitions, {manifest.base.views} views "
+        f"in {len(manifest.batches)} batches"
+    )
+    for entry in manifest.left_out:
+        report(Detail("What is left out", f"left out: {entry.name}: {entry.reason}"))
+    return replace(run, result=ObjectsListed(dump.key, manifest.batches, manifest.left_out))
 
 
 def write_listing(

@@ -9,8 +9,6 @@ from typing import Any
 
 from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.bootstrap.gate import Gate
-from twinhive.bootstrap.list_objects import ListObjects
-from twinhive.bootstrap.load import Load
 from twinhive.bootstrap.preflight import Preflight
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.list_copies import ListCopies
@@ -31,7 +29,18 @@ from twinhive.log.list_files import ListFiles
 from twinhive.model.errors import ActNow, about
 from twinhive.model.policy import Policy
 from twinhive.model.text import Text
-from twinhive.pipeline.phases import APPLY, PHASES, ROUND, WINDOW, Effect, Stage, hand_overs, stages_of
+from twinhive.pipeline.phases import (
+    APPLY,
+    LIST_OBJECTS,
+    LOAD,
+    PHASES,
+    ROUND,
+    WINDOW,
+    Effect,
+    Stage,
+    hand_overs,
+    stages_of,
+)
 from twinhive.pipeline.runner import RunOptions, interpret, step_of
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
@@ -51,12 +60,12 @@ def _left_to_the_run(rehearsing: Rehearsing, planned: Any) -> None:
 
 _DESCRIBED: Mapping[Any, Describe] = {
     Preflight: check_clusters,
-    ListObjects: list_objects,
+    LIST_OBJECTS: list_objects,
     ListFiles: _left_to_the_run,
     CopyBatch: describe_copy,
     ROUND: fold_log,
     Gate: _left_to_the_run,
-    Load: describe_load,
+    LOAD: describe_load,
     WINDOW: plan_window,
     APPLY: apply_window,
     Scan: scan,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from twinhive.bootstrap.function_check import left_out
-from twinhive.bootstrap.list_objects import ListObjects, ObjectsListed
+from twinhive.bootstrap.list_objects import ObjectsListed
 from twinhive.bootstrap.open_replica import built_directories
 from twinhive.bootstrap.preflight import Preflight
 from twinhive.dry_run.phase_plan import PlanSection
@@ -12,7 +12,7 @@ from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.dump.layout import VIEWS
 from twinhive.dump.shards import decode_objects
 from twinhive.dump.store import Dump, dump_of_key
-from twinhive.pipeline.phases import ROUND
+from twinhive.pipeline.phases import LIST_OBJECTS, ROUND
 from twinhive.ports import ReadPorts
 
 
@@ -30,7 +30,7 @@ def check_clusters(rehearsing: Rehearsing, _: object) -> object:
 
 def list_objects(rehearsing: Rehearsing, _: object) -> ObjectsListed:
     """List the source into a dump that is only pretended."""
-    return ListObjects(rehearsing.work()).run(rehearsing.ports)
+    return LIST_OBJECTS(rehearsing.work()).run(rehearsing.ports)
 
 
 def fold_log(rehearsing: Rehearsing, _: object) -> object:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, assert_never
 
+from twinhive.bootstrap import list_objects, load
 from twinhive.bootstrap import round as one_round
 from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.bootstrap.gate import Gate
-from twinhive.bootstrap.list_objects import ListObjects
-from twinhive.bootstrap.load import Load
+from twinhive.bootstrap.list_objects import ListStage, ObjectsListed
+from twinhive.bootstrap.load import Loaded, LoadStage
 from twinhive.bootstrap.preflight import Preflight
 from twinhive.bootstrap.round import Folded, RoundStage
 from twinhive.copies.copy_objects import CopyObjects
@@ -134,9 +135,21 @@ class HandOver:
 _COPIES = frozenset({Effect.COPIES})
 _PUBLISHES = frozenset({Effect.PUBLISHES})
 
+LIST_OBJECTS: Parts[ListStage, ObjectsListed] = Parts(
+    ListStage,
+    (
+        list_objects.refuse_taken_over,
+        list_objects.stop_when_published,
+        list_objects.write_new_dump,
+        list_objects.remove_older_dumps,
+        list_objects.say_what_is_listed,
+    ),
+)
+"""What the task `list_objects` does, part by part."""
+
 BOOTSTRAP: tuple[Stage, ...] = (
     Stage("preflight", Preflight, told=("again",)),
-    Stage("list_objects", ListObjects, after=("preflight",)),
+    Stage("list_objects", LIST_OBJECTS, after=("preflight",)),
     Stage("list_files", ListFiles, after=("list_objects",), mapped_over="list_objects"),
     Stage("copy", CopyBatch, after=("list_files",), mapped_over="list_objects", runs_on=RunsOn.SPARK, effects=_COPIES),
 )
@@ -153,11 +166,31 @@ ROUND: Parts[RoundStage, Folded] = Parts(
 )
 """What the task `round` does, part by part."""
 
+LOAD: Parts[LoadStage, Loaded] = Parts(
+    LoadStage,
+    (
+        load.refuse_taken_over,
+        load.take_lease,
+        load.stop_when_published,
+        load.open_replica,
+        load.place_files,
+        load.register_tables,
+        load.add_constraints,
+        load.register_external_tables,
+        load.add_foreign_keys,
+        load.register_views,
+        load.register_functions,
+        load.publish,
+        load.clean_staging,
+    ),
+)
+"""What the task `load` does, part by part, and so does a REPL LOAD of a whole database."""
+
 CONSOLIDATE: tuple[Stage, ...] = (
     Stage("round", ROUND),
     Stage("copy", CopyBatch, after=("round",), mapped_over="round", runs_on=RunsOn.SPARK, effects=_COPIES),
     Stage("gate", Gate, after=("copy",)),
-    Stage("load", Load, after=("gate",), effects=_PUBLISHES),
+    Stage("load", LOAD, after=("gate",), effects=_PUBLISHES),
 )
 """One round: fold what happened meanwhile into the dump, copy what is new; then load, or another round."""
 

@@ -5,10 +5,10 @@ import pytest
 from tests.support.builders import a_policy
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
-from twinhive.bootstrap.list_objects import ListObjects
 from twinhive.bootstrap.preflight import Preflight
 from twinhive.model.errors import Refused
 from twinhive.model.files import Space
+from twinhive.pipeline.phases import LIST_OBJECTS
 from twinhive.step.base import Work
 
 TABLES = 40
@@ -30,7 +30,7 @@ def test_the_namenode_counts_the_files_of_each_table_once() -> None:
     world = a_world()
     Preflight(Work(a_policy())).run(world.ports())
     assert world.source_files.calls["usage"] == TABLES
-    ListObjects(Work(a_policy())).run(world.ports())
+    LIST_OBJECTS(Work(a_policy())).run(world.ports())
     assert world.source_files.calls["usage"] == TABLES
 
 
@@ -38,7 +38,7 @@ def test_a_table_that_came_since_is_counted_then() -> None:
     world = a_world()
     Preflight(Work(a_policy())).run(world.ports())
     SourceWriter(world.source, world.source_files, "sales").create_table("new", files=[b"x"])
-    listed = ListObjects(Work(a_policy())).run(world.ports())
+    listed = LIST_OBJECTS(Work(a_policy())).run(world.ports())
     assert world.source_files.calls["usage"] == TABLES + 1
     assert sum(len(batch.slices) for batch in listed.batches) == TABLES + 1
 
@@ -47,7 +47,7 @@ def test_the_newest_event_is_asked_for_once_a_batch(monkeypatch: pytest.MonkeyPa
     world = a_world()
     ask, asked = world.source.current_event_id, []
     monkeypatch.setattr(world.source, "current_event_id", lambda: (asked.append(1), ask())[1])
-    listed = ListObjects(Work(a_policy())).run(world.ports())
+    listed = LIST_OBJECTS(Work(a_policy())).run(world.ports())
     assert len(asked) <= len(listed.batches) + 2
 
 

@@ -9,9 +9,9 @@ import pytest
 from tests.support.builders import a_table
 from tests.support.worlds.fake_world import World, a_world, tuned
 from tests.support.worlds.twins import assert_twin
-from twinhive.bootstrap.load import Load
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
+from twinhive.pipeline.phases import LOAD
 from twinhive.pipeline.runner import run_bootstrap
 from twinhive.step.base import Work
 
@@ -75,7 +75,7 @@ def test_a_load_that_was_cut_off_asks_only_for_the_partitions_at_hand(monkeypatc
 
     monkeypatch.setattr(world.replica, "partitions", count)
     monkeypatch.setattr(world.replica, "partition_names", None)
-    Load(Work(POLICY, holder={"run": "again"})).run(world.ports())
+    LOAD(Work(POLICY, holder={"run": "again"})).run(world.ports())
     monkeypatch.undo()
     assert sum(asked) > PARTITIONS
     assert max(asked) <= PER_CALL

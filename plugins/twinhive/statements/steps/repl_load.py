@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from twinhive.bootstrap.load import Load
 from twinhive.bootstrap.preflight import Preflight, check_external_tables, check_file_systems
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.loader_notes import note_loaded, note_loading
@@ -22,7 +21,7 @@ from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.objects import Database
 from twinhive.owned.staging import claim_staging, foreign_staging, own_staging
-from twinhive.pipeline.phases import APPLY
+from twinhive.pipeline.phases import APPLY, LOAD
 from twinhive.pipeline.runner import run_passes
 from twinhive.ports import WritePorts
 from twinhive.replica.root_places import check_staging_root
@@ -114,7 +113,7 @@ class ReplLoad:
     def _load(self, ports: WritePorts) -> None:
         self._copy(ports)
         self._bring_external(ports)
-        Load(self._part).run(ports)
+        LOAD(self._part).run(ports)
 
     def _apply(self, ports: WritePorts) -> None:
         self._adopt(ports)
