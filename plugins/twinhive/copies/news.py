@@ -8,6 +8,7 @@ from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.reader import position_at, read_events
 from twinhive.events.scope import in_scope
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.copies.touches import Touch, touches_of
 from twinhive.model.errors import ActNow
@@ -72,7 +73,7 @@ def _note(row: EventRow, policy: Policy, touches: dict[str, list[tuple[int, Touc
     try:
         if not in_scope(row, policy):
             return None
-        if not row.table and row.event_type in ("DROP_DATABASE", "CREATE_DATABASE"):
+        if not row.table and row.event_type in (EventType.DROP_DATABASE, EventType.CREATE_DATABASE):
             return f"event {row.event_id}: {row.event_type}"
         for touch in touches_of(decode_event(row).change):
             if touch.table.database == policy.source.database:

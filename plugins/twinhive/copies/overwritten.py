@@ -10,6 +10,7 @@ from typing import assert_never
 from twinhive.copies.marking import write_marks
 from twinhive.copies.objects import Marked, values_of
 from twinhive.events.decoder import decode_event
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import (
     AddPartitions,
@@ -60,7 +61,7 @@ def _rows_until(ports: WritePorts, after_event: int, name: TableName, ticket: st
 
 
 def _altered(row: EventRow) -> Collection[Marked]:
-    if row.event_type not in ("ALTER_TABLE", "ALTER_PARTITION", "ALTER_PARTITIONS"):
+    if row.event_type not in (EventType.ALTER_TABLE, EventType.ALTER_PARTITION, EventType.ALTER_PARTITIONS):
         return ()
     change = decode_event(row).change
     match change:

@@ -18,36 +18,37 @@ from twinhive.events.event_errors import unknown_type
 from twinhive.events.fields import MessageFields
 from twinhive.events.message import decode_message
 from twinhive.events.not_replicated import REASONS
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import Change, Event, NotReplicated
 from twinhive.model.names import TableName
 
 _DECODERS: Mapping[str, Callable[[MessageFields], Change]] = {
-    "CREATE_DATABASE": database_messages.create_database,
-    "ALTER_DATABASE": database_messages.alter_database,
-    "DROP_DATABASE": database_messages.drop_database,
-    "CREATE_FUNCTION": database_messages.create_function,
-    "DROP_FUNCTION": database_messages.drop_function,
-    "CREATE_TABLE": table_messages.create_table,
-    "ALTER_TABLE": table_messages.alter_table,
-    "DROP_TABLE": table_messages.drop_table,
-    "INSERT": table_messages.insert,
-    "ADD_PARTITION": partition_messages.add_partition,
-    "ALTER_PARTITION": partition_messages.alter_partition,
-    "ALTER_PARTITIONS": partition_messages.alter_partitions,
-    "DROP_PARTITION": partition_messages.drop_partition,
-    "ADD_PRIMARYKEY": constraint_messages.add_constraints("primary_key"),
-    "ADD_FOREIGNKEY": constraint_messages.add_constraints("foreign_key"),
-    "ADD_UNIQUECONSTRAINT": constraint_messages.add_constraints("unique"),
-    "ADD_NOTNULLCONSTRAINT": constraint_messages.add_constraints("not_null"),
-    "ADD_DEFAULTCONSTRAINT": constraint_messages.add_constraints("default"),
-    "ADD_CHECKCONSTRAINT": constraint_messages.add_constraints("check"),
-    "DROP_CONSTRAINT": constraint_messages.drop_constraint,
-    "UPDATE_TBL_COL_STAT_EVENT": statistics_messages.update_of_table,
-    "UPDATE_PART_COL_STAT_EVENT": statistics_messages.update_of_partition,
-    "UPDATE_PART_COL_STAT_EVENT_BATCH": statistics_messages.update_of_partition,
-    "DELETE_TBL_COL_STAT_EVENT": statistics_messages.delete_of_table,
-    "DELETE_PART_COL_STAT_EVENT": statistics_messages.delete_of_partition,
+    EventType.CREATE_DATABASE: database_messages.create_database,
+    EventType.ALTER_DATABASE: database_messages.alter_database,
+    EventType.DROP_DATABASE: database_messages.drop_database,
+    EventType.CREATE_FUNCTION: database_messages.create_function,
+    EventType.DROP_FUNCTION: database_messages.drop_function,
+    EventType.CREATE_TABLE: table_messages.create_table,
+    EventType.ALTER_TABLE: table_messages.alter_table,
+    EventType.DROP_TABLE: table_messages.drop_table,
+    EventType.INSERT: table_messages.insert,
+    EventType.ADD_PARTITION: partition_messages.add_partition,
+    EventType.ALTER_PARTITION: partition_messages.alter_partition,
+    EventType.ALTER_PARTITIONS: partition_messages.alter_partitions,
+    EventType.DROP_PARTITION: partition_messages.drop_partition,
+    EventType.ADD_PRIMARYKEY: constraint_messages.add_constraints("primary_key"),
+    EventType.ADD_FOREIGNKEY: constraint_messages.add_constraints("foreign_key"),
+    EventType.ADD_UNIQUECONSTRAINT: constraint_messages.add_constraints("unique"),
+    EventType.ADD_NOTNULLCONSTRAINT: constraint_messages.add_constraints("not_null"),
+    EventType.ADD_DEFAULTCONSTRAINT: constraint_messages.add_constraints("default"),
+    EventType.ADD_CHECKCONSTRAINT: constraint_messages.add_constraints("check"),
+    EventType.DROP_CONSTRAINT: constraint_messages.drop_constraint,
+    EventType.UPDATE_TABLE_STATISTICS: statistics_messages.update_of_table,
+    EventType.UPDATE_PARTITION_STATISTICS: statistics_messages.update_of_partition,
+    EventType.UPDATE_MANY_STATISTICS: statistics_messages.update_of_partition,
+    EventType.DELETE_TABLE_STATISTICS: statistics_messages.delete_of_table,
+    EventType.DELETE_PARTITION_STATISTICS: statistics_messages.delete_of_partition,
 }
 
 KNOWN_TYPES = frozenset(_DECODERS) | frozenset(REASONS)

@@ -10,6 +10,7 @@ from twinhive.events.event_errors import unreadable
 from twinhive.events.fields import MessageFields
 from twinhive.events.objects import table_name
 from twinhive.events.structs import parse_json
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.names import TableName
 from twinhive.model.tjson import Tree
@@ -61,10 +62,10 @@ def names_touched(row: EventRow) -> frozenset[TableName]:
     under the table that it refers to. Messages of other types are not opened.
     """
     names = {(row.database, row.table)}
-    if row.event_type == "ALTER_TABLE":
+    if row.event_type == EventType.ALTER_TABLE:
         message = MessageFields(row, decode_message(row))
         names.add((message.text("db"), message.text("table")))
-    elif row.event_type == "ADD_FOREIGNKEY":
+    elif row.event_type == EventType.ADD_FOREIGNKEY:
         keys = MessageFields(row, decode_message(row)).structs("foreignKeyListJson", _with_foreign_key)
         names.update((name.database, name.table) for name in keys)
     return frozenset(TableName(database.lower(), table.lower()) for database, table in names if database and table)

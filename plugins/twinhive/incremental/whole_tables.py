@@ -5,6 +5,7 @@ from typing import assert_never
 
 from twinhive.apply.progress import Progress
 from twinhive.events.decoder import decode_event
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.facts import renaming, tables_of
 from twinhive.model.changes.kinds import (
@@ -54,7 +55,7 @@ def request_whole_tables(
     What is found is written down: the window may end before the newest event, and leave it to a later one.
     """
     asked = requested_tables(ports.replica_files, policy)
-    altering = [(row.event_id, decode_event(row).change) for row in rows if row.event_type == "ALTER_TABLE"]
+    altering = [(row.event_id, decode_event(row).change) for row in rows if row.event_type == EventType.ALTER_TABLE]
     since = {
         table: event_id
         for event_id, change in altering

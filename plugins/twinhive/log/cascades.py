@@ -15,6 +15,7 @@ from typing import assert_never
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.log.event_stream import EventStream
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.changes.facts import names_of, partitions_told, table_structs, tables_of
 from twinhive.model.changes.kinds import (
@@ -37,7 +38,7 @@ from twinhive.ports import MetastoreReader
 
 _PER_CALL = 1_000
 _MOST_READINGS = 5
-_RENAMES = "ALTER_TABLE"
+_RENAMES = EventType.ALTER_TABLE
 Columns = tuple[tuple[str, str], ...]
 
 

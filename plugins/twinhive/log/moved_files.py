@@ -10,6 +10,7 @@ from twinhive.events.decoder import decode_event
 from twinhive.events.reader import read_events
 from twinhive.events.scope import in_scope
 from twinhive.log.event_stream import is_readable
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import Position
 from twinhive.model.changes.kinds import (
     AddPartitions,
@@ -28,7 +29,7 @@ from twinhive.model.policy import Policy
 from twinhive.ports import MetastoreReader
 from twinhive.transfer.staged.staged import CopyItem
 
-_MOVES = frozenset({"ALTER_TABLE", "ALTER_PARTITION", "ADD_PARTITION"})
+_MOVES = frozenset({EventType.ALTER_TABLE, EventType.ALTER_PARTITION, EventType.ADD_PARTITION})
 _MOST_FOLLOWED = 50
 """So many places of one file are followed further: files of the same content, empty ones, may be everywhere."""
 MovedFile = tuple[int, str | None, str]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from twinhive.events.decoder import decode_event
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import (
     AddPartitions,
@@ -31,8 +32,8 @@ from twinhive.model.sets.spec import SetSpec
 
 OWN_DATABASE = "twinhive"
 """Where publishers keep their positions: of it nothing is told."""
-_ADDED = "ADD_PARTITION"
-_OF_SETS = ("ALTER_PARTITION", "ALTER_PARTITIONS", "DROP_PARTITION")
+_ADDED = EventType.ADD_PARTITION
+_OF_SETS = (EventType.ALTER_PARTITION, EventType.ALTER_PARTITIONS, EventType.DROP_PARTITION)
 
 
 @dataclass(frozen=True)

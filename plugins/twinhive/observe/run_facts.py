@@ -9,13 +9,14 @@ from twinhive.dump.external_passes import entries_of_task
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dump_of_key, dumps_of, open_dump
 from twinhive.events.decoder import decode_event
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts
 
-_MAY_RENAME = "ALTER_TABLE"
+_MAY_RENAME = EventType.ALTER_TABLE
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from threading import Lock
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.reader import position_at, read_events
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.copies.marks import TICKET, CopyMark, DirectoryState
 from twinhive.model.copies.touches import Touch, Values, touched_at, touches_of
@@ -17,7 +18,7 @@ from twinhive.ports import MetastoreReader
 
 StatesOf = Callable[[Mapping[str, DirectoryState]], Mapping[str, DirectoryState]]
 """Directories as they are now, by their paths: by one look at each directory around those of which a state is known."""
-_ANY_DATABASE = ("ALTER_TABLE", "ALTER_DATABASE", "DROP_DATABASE")
+_ANY_DATABASE = (EventType.ALTER_TABLE, EventType.ALTER_DATABASE, EventType.DROP_DATABASE)
 """Kinds of events that concern a database also when their row names another: renames."""
 
 

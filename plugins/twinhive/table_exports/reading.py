@@ -7,6 +7,7 @@ from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.reader import position_at, read_events
 from twinhive.model.changes.contents import SourceFile
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.copies.touches import touches_of
 from twinhive.model.errors import ActNow, LogBroken, Missing, TryAgain
@@ -154,7 +155,7 @@ def _is_touched(metastore: MetastoreReader, begin: Position, name: TableName) ->
 
 def _touches(row: EventRow, name: TableName) -> bool:
     # The row of a rename names the database that the table has come into.
-    if not row.table or ((row.database or "").lower() != name.database and row.event_type != "ALTER_TABLE"):
+    if not row.table or ((row.database or "").lower() != name.database and row.event_type != EventType.ALTER_TABLE):
         return False
     try:
         return any(touch.table == name for touch in touches_of(decode_event(row).change))

@@ -25,11 +25,13 @@ from tests.integration.remotes_desk import (
     status_port,
 )
 from tests.integration.spark_sql import SparkSql
+from tests.support.hive.metastore_objects import statistics_of
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire.wire_metastore import client_of
 from twinhive.cli.app import run
 from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
+from twinhive.model.names import TableName
 from twinhive.remotes.local_definitions import LocalDefinitions
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.wiring.gateway import RemotesWiring
@@ -442,6 +444,12 @@ def test_what_others_define_is_known_from_the_log(desk: Desk, east: Warehouse) -
         east.add_partition(parts, day)
     assert reader.newest_event() >= made + len(DAYS)
     assert reader.databases_changed_after(made) == set(), "partitions define nothing"
+    table = wiring.metastore.table(TableName(desk.shop, "parts"))
+    assert table is not None
+    noted = reader.newest_event()
+    wiring.metastore.set_statistics(table.name, statistics_of(table, table.columns[0][0]))
+    assert reader.newest_event() > (noted or 0)
+    assert reader.databases_changed_after(made) == set(), "statistics neither"
     desk.say(BOTH)
     assert reader.databases_changed_after(made) == {desk.shop, desk.far}
     assert local.read() == wiring.definitions()

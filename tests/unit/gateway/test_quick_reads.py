@@ -19,7 +19,7 @@ from twinhive.model.errors import Refused
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase
 from twinhive.wire.message import STOP, WireMessage, reply, text_field
 
-LIMITS = RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3)
+LIMITS = RemoteLimits(connect=3, call=3, wait=0.2, probe_every=0.3)
 Send = Callable[[socket.socket, bytes], None]
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from twinhive.gateway.bodies import elements_at, entries_at, place_of, text_at, texts_at
 from twinhive.gateway.definition_reading.asking import BlockingMetastore
 from twinhive.gateway.named_in_calls import DEFAULT_CATALOG
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.errors import Missing, Unexplained
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Table
@@ -18,10 +19,12 @@ _MOST_EVENTS: Final = 300
 _TABLES_A_CALL: Final = 100
 _VIEW: Final = "VIRTUAL_VIEW"
 _DEFINE_NOTHING: Final = (
-    *("ADD_PARTITION", "ALTER_PARTITION", "ALTER_PARTITIONS", "DROP_PARTITION", "INSERT", "RELOAD"),
-    *("OPEN_TXN", "COMMIT_TXN", "ABORT_TXN", "ALLOC_WRITE_ID", "ACID_WRITE", "BATCH_ACID_WRITE", "COMMIT_COMPACTION"),
-    *("UPDATE_TABLE_COLUMN_STAT", "UPDATE_PARTITION_COLUMN_STAT", "UPDATE_PARTITION_COLUMN_STAT_BATCH"),
-    *("DELETE_TABLE_COLUMN_STAT", "DELETE_PARTITION_COLUMN_STAT", "CREATE_FUNCTION", "DROP_FUNCTION"),
+    *(EventType.ADD_PARTITION, EventType.ALTER_PARTITION, EventType.ALTER_PARTITIONS, EventType.DROP_PARTITION),
+    *(EventType.INSERT, EventType.CREATE_FUNCTION, EventType.DROP_FUNCTION, "RELOAD"),
+    *("OPEN_TXN", "COMMIT_TXN", "ABORT_TXN", "ALLOC_WRITE_ID_EVENT", "COMMIT_COMPACTION_EVENT"),
+    *("ACID_WRITE_EVENT", "BATCH_ACID_WRITE_EVENT"),
+    *(EventType.UPDATE_TABLE_STATISTICS, EventType.UPDATE_PARTITION_STATISTICS, EventType.UPDATE_MANY_STATISTICS),
+    *(EventType.DELETE_TABLE_STATISTICS, EventType.DELETE_PARTITION_STATISTICS),
 )
 """Events of what is written all the time; the metastore leaves them out."""
 _FIELD: Final = Packing("!bh")

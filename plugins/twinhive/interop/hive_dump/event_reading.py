@@ -13,13 +13,14 @@ from typing import Any
 
 from twinhive.dump.manifest import LeftOutObject
 from twinhive.events.structs import parse_json
-from twinhive.interop.hive_dump import event_types
+from twinhive.interop.hive_dump import dump_types
 from twinhive.interop.hive_dump.descriptions import Description
 from twinhive.interop.hive_dump.file_lines import decode_entries
 from twinhive.interop.hive_dump.hive_objects import function_of, partition_of, table_of
 from twinhive.interop.hive_dump.object_descriptions import TableDescription, decode_struct, decode_table
 from twinhive.interop.hive_dump.places import data_in, description_in, event_description_in
 from twinhive.interop.hive_dump.refusals import incomplete, unreadable, unusable
+from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.errors import Missing
 from twinhive.model.objects import Table, TableKind
@@ -29,19 +30,19 @@ from twinhive.model.tjson import to_text
 # Hive writes printable ASCII as it is; whatever else stands in a message unescaped is a part of a character.
 _BROKEN = re.compile(r"[^ -~]")
 _LOST = "\uffff"
-_LOGGED_AS = {dumped: logged for logged, dumped in event_types.MESSAGE_ALONE.items()}
+_LOGGED_AS = {dumped: logged for logged, dumped in dump_types.MESSAGE_ALONE.items()}
 # What is taken of these messages; names of tables and functions are ASCII always. Of all others it is everything.
 _TAKEN: Mapping[str, tuple[str, ...]] = {
-    "DROP_TABLE": (),
-    "DROP_FUNCTION": (),
-    "DROP_CONSTRAINT": (),
-    "DROP_PARTITION": ("partitions",),
-    "ALTER_DATABASE": ("dbObjAfterJson",),
-    "UPDATE_TBL_COL_STAT_EVENT": ("colStatsJson",),
-    "UPDATE_PART_COL_STAT_EVENT": ("colStatsJson", "partVals"),
+    EventType.DROP_TABLE: (),
+    EventType.DROP_FUNCTION: (),
+    EventType.DROP_CONSTRAINT: (),
+    EventType.DROP_PARTITION: ("partitions",),
+    EventType.ALTER_DATABASE: ("dbObjAfterJson",),
+    EventType.UPDATE_TABLE_STATISTICS: ("colStatsJson",),
+    EventType.UPDATE_PARTITION_STATISTICS: ("colStatsJson", "partVals"),
 }
-_TRUNCATIONS = (event_types.TRUNCATE_TABLE, event_types.TRUNCATE_PARTITION)
-_NO_TABLE = frozenset({"DELETE_TBL_COL_STAT_EVENT", "DELETE_PART_COL_STAT_EVENT"})
+_TRUNCATIONS = (dump_types.TRUNCATE_TABLE, dump_types.TRUNCATE_PARTITION)
+_NO_TABLE = frozenset({EventType.DELETE_TABLE_STATISTICS, EventType.DELETE_PARTITION_STATISTICS})
 
 DecodedMessage = dict[str, Any]
 
@@ -64,7 +65,7 @@ class EventReading:
         if not description.begin == description.end == self.event_id:
             found = f"events {description.begin} to {description.end}"
             raise unreadable(self._path, found, f"event {self.event_id} alone")
-        if kind in event_types.OF_TRANSACTIONS or kind in event_types.WITHOUT_EFFECT:
+        if kind in dump_types.OF_TRANSACTIONS or kind in dump_types.WITHOUT_EFFECT:
             return None
         if kind in _LOGGED_AS:
             return self._of_message(_LOGGED_AS[kind], description)
@@ -84,7 +85,7 @@ class EventReading:
 
     def _create_table(self, description: Description) -> EventRow:
         table = self._table(self._objects())
-        return self._row("CREATE_TABLE", {**_of_table(table, self._objects()), "files": self._files(table, "")})
+        return self._row(EventType.CREATE_TABLE, {**_of_table(table, self._objects()), "files": self._files(table, "")})
 
     def _insert(self, description: Description) -> EventRow:
         objects = self._objects()
@@ -96,7 +97,7 @@ class EventReading:
             "files": self._files(table, partitions[0] if partitions else ""),
             "replace": "true" if objects.replaces else "false",
         }
-        return self._row("INSERT", message)
+        return self._row(EventType.INSERT, message)
 
     def _add_partitions(self, description: Description) -> EventRow:
         objects = self._objects()
@@ -107,7 +108,7 @@ class EventReading:
             "partitionListJson": objects.partitions,
             "partitionFiles": [{"partitionName": name, "files": self._files(table, name)} for name in names],
         }
-        return self._row("ADD_PARTITION", message)
+        return self._row(EventType.ADD_PARTITION, message)
 
     def _alter_table(self, description: Description) -> EventRow:
         objects = self._objects()
@@ -116,21 +117,23 @@ class EventReading:
         if _LOST in before:
             before = objects.table
         message = {**_of_table(table, objects), "tableObjBeforeJson": before, "tableObjAfterJson": objects.table}
-        return self._row("ALTER_TABLE", message)
+        return self._row(EventType.ALTER_TABLE, message)
 
     def _alter_partitions(self, description: Description) -> EventRow:
         objects = self._objects()
         message = {**_of_table(self._table(objects), objects), "partitionListJson": objects.partitions}
-        return self._row("ALTER_PARTITIONS", message)
+        return self._row(EventType.ALTER_PARTITIONS, message)
 
     def _whole_message(self, description: Description) -> EventRow:
         """Return a rename or truncation: the objects after it are in its message alone."""
         message = self._emptying(description) or self._plain_message(description)
         if "replace" in message:
-            return self._row("INSERT", message)
+            return self._row(EventType.INSERT, message)
         if "tableObjAfterJson" in message:
-            return self._row("ALTER_TABLE", message)
-        return self._row("ALTER_PARTITION" if "partitionObjAfterJson" in message else "ALTER_PARTITIONS", message)
+            return self._row(EventType.ALTER_TABLE, message)
+        return self._row(
+            EventType.ALTER_PARTITION if "partitionObjAfterJson" in message else EventType.ALTER_PARTITIONS, message
+        )
 
     def _emptying(self, description: Description) -> DecodedMessage | None:
         """Say the truncation of a table or of one partition as its rows being replaced by none, if that is needed.
@@ -154,13 +157,13 @@ class EventReading:
     def _leave(self, description: Description) -> EventRow:
         """Return a rename out of the policy as the drop that it is to the replica."""
         message = self._message(description)
-        return self._row("DROP_TABLE", {**message, "tableObjJson": message.get("tableObjBeforeJson")})
+        return self._row(EventType.DROP_TABLE, {**message, "tableObjJson": message.get("tableObjBeforeJson")})
 
     def _create_function(self, description: Description) -> EventRow:
         path = description_in(self.directory)
         function = function_of(decode_struct(self._part(path), path, "function"), path)
         message = {"db": function.database, "functionObjJson": to_text(fresh_function(function))}
-        return self._row("CREATE_FUNCTION", message)
+        return self._row(EventType.CREATE_FUNCTION, message)
 
     def _row(self, event_type: str, message: DecodedMessage) -> EventRow:
         database, table = message.get("db") or message.get("database"), message.get("table")
@@ -220,15 +223,15 @@ def _of_table(table: Table, objects: TableDescription) -> DecodedMessage:
 
 
 _MAKERS: Mapping[str, Callable[[EventReading, Description], EventRow]] = {
-    event_types.CREATE_TABLE: EventReading._create_table,
-    event_types.INSERT: EventReading._insert,
-    event_types.ADD_PARTITION: EventReading._add_partitions,
-    event_types.ALTER_TABLE: EventReading._alter_table,
-    event_types.ALTER_PARTITION: EventReading._alter_partitions,
-    event_types.RENAME_TABLE: EventReading._whole_message,
-    event_types.TRUNCATE_TABLE: EventReading._whole_message,
-    event_types.RENAME_PARTITION: EventReading._whole_message,
-    event_types.TRUNCATE_PARTITION: EventReading._whole_message,
-    event_types.RENAME_DROP_TABLE: EventReading._leave,
-    event_types.CREATE_FUNCTION: EventReading._create_function,
+    dump_types.CREATE_TABLE: EventReading._create_table,
+    dump_types.INSERT: EventReading._insert,
+    dump_types.ADD_PARTITION: EventReading._add_partitions,
+    dump_types.ALTER_TABLE: EventReading._alter_table,
+    dump_types.ALTER_PARTITION: EventReading._alter_partitions,
+    dump_types.RENAME_TABLE: EventReading._whole_message,
+    dump_types.TRUNCATE_TABLE: EventReading._whole_message,
+    dump_types.RENAME_PARTITION: EventReading._whole_message,
+    dump_types.TRUNCATE_PARTITION: EventReading._whole_message,
+    dump_types.RENAME_DROP_TABLE: EventReading._leave,
+    dump_types.CREATE_FUNCTION: EventReading._create_function,
 }

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from twinhive.events.decoder import decode_event
 from twinhive.events.message import decode_message
-from twinhive.interop.hive_dump import event_types
+from twinhive.interop.hive_dump import dump_types
 from twinhive.interop.hive_dump.descriptions import Description
 from twinhive.interop.hive_dump.file_lines import encode_files
 from twinhive.interop.hive_dump.object_descriptions import METADATA, WHOLE, Spec, encode_function, encode_table
@@ -71,8 +71,8 @@ class EventWriting:
             return {}
         check_event_id(event.event_id)
         check_change(change)
-        if row.event_type in event_types.MESSAGE_ALONE:
-            return self._described(event, event_types.MESSAGE_ALONE[row.event_type], row)
+        if row.event_type in dump_types.MESSAGE_ALONE:
+            return self._described(event, dump_types.MESSAGE_ALONE[row.event_type], row)
         write = self._writer(change)
         if write is None:
             raise _not_written(event, row)
@@ -121,7 +121,7 @@ class EventWriting:
 
     def drop_of_renamed(self, row: EventRow) -> FilesOfDump:
         """Return the directory of a rename by which a table leaves those that are followed."""
-        return self._described(decode_event(row), event_types.RENAME_DROP_TABLE, row)
+        return self._described(decode_event(row), dump_types.RENAME_DROP_TABLE, row)
 
     def _described(self, event: Event, kind: str, row: EventRow | None = None) -> dict[str, bytes]:
         """Return the description of an event, with its message for the kinds that Hive reads it of."""
@@ -148,7 +148,7 @@ class EventWriting:
     def _create(self, event: Event, row: EventRow) -> FilesOfDump:
         change: Any = event.change
         scope = WHOLE if change.table.has_files else METADATA
-        kind = self._described(event, event_types.CREATE_TABLE)
+        kind = self._described(event, dump_types.CREATE_TABLE)
         return {**kind, **self._with_objects(event, scope, change.table), **self._files(event, [""])}
 
     def _alter(self, event: Event, row: EventRow) -> FilesOfDump:
@@ -156,10 +156,10 @@ class EventWriting:
         before, after = change.before.name, change.after.name
         if before != after:
             leaves = not self.follows(after)
-            return self._described(event, event_types.RENAME_DROP_TABLE if leaves else event_types.RENAME_TABLE, row)
+            return self._described(event, dump_types.RENAME_DROP_TABLE if leaves else dump_types.RENAME_TABLE, row)
         if change.truncates:
-            return self._described(event, event_types.TRUNCATE_TABLE, row)
-        kind = self._described(event, event_types.ALTER_TABLE, row)
+            return self._described(event, dump_types.TRUNCATE_TABLE, row)
+        kind = self._described(event, dump_types.ALTER_TABLE, row)
         return {**kind, **self._with_objects(event, METADATA, change.after)}
 
     def _add_partitions(self, event: Event, row: EventRow) -> FilesOfDump:
@@ -167,18 +167,18 @@ class EventWriting:
         added = [one.partition for one in change.added]
         names = [partition.name(change.table.partition_keys) for partition in added]
         files = self._files(event, names) if change.table.kind is TableKind.MANAGED else {}
-        kind = self._described(event, event_types.ADD_PARTITION)
+        kind = self._described(event, dump_types.ADD_PARTITION)
         return {**kind, **self._with_objects(event, WHOLE, change.table, added), **files}
 
     def _alter_partitions(self, event: Event, row: EventRow) -> FilesOfDump:
         change: Any = event.change
         if change.truncates:
-            return self._described(event, event_types.TRUNCATE_PARTITION, row)
-        kind = self._described(event, event_types.ALTER_PARTITION, row)
+            return self._described(event, dump_types.TRUNCATE_PARTITION, row)
+        kind = self._described(event, dump_types.ALTER_PARTITION, row)
         return {**kind, **self._with_objects(event, METADATA, change.table, change.after)}
 
     def _rename_partition(self, event: Event, row: EventRow) -> FilesOfDump:
-        return self._described(event, event_types.RENAME_PARTITION, row)
+        return self._described(event, dump_types.RENAME_PARTITION, row)
 
     def _insert(self, event: Event, row: EventRow) -> FilesOfDump:
         change: Any = event.change
@@ -188,7 +188,7 @@ class EventWriting:
         partitions = [partition] if partition else []
         name = partition.name(table.partition_keys) if partition else ""
         objects = self._with_objects(event, WHOLE, table, partitions, replaces=change.replaces)
-        return {**self._described(event, event_types.INSERT, row), **objects, **self._files(event, [name])}
+        return {**self._described(event, dump_types.INSERT, row), **objects, **self._files(event, [name])}
 
     def _create_function(self, event: Event, row: EventRow) -> FilesOfDump:
         change: Any = event.change
@@ -198,7 +198,7 @@ class EventWriting:
         if files is None:
             return {}  # it is left out, and said
         function = function_text(change.function, files)
-        described = self._described(event, event_types.CREATE_FUNCTION)
+        described = self._described(event, dump_types.CREATE_FUNCTION)
         return {**described, description_in(str(event.event_id)): encode_function(event.event_id, function)}
 
 
@@ -216,6 +216,6 @@ def _not_written(event: Event, row: EventRow) -> ActNow:
     return unsayable(
         f"the event {event}",
         f"the type {row.event_type}, which is not written into a dump for Hive",
-        f"one of {', '.join(event_types.MESSAGE_ALONE)}, or an event of a table or of partitions",
+        f"one of {', '.join(dump_types.MESSAGE_ALONE)}, or an event of a table or of partitions",
         "dump the database whole: REPL DUMP without FROM",
     )
