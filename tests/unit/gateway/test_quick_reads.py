@@ -202,14 +202,14 @@ def test_a_silent_remote_is_given_up_in_time_and_what_it_says_late_is_nobodys(wo
 
     def wait(client: socket.socket, raw: bytes) -> None:
         world.far.send = whole
-        late.wait(10)
+        late.wait(60)
         client.sendall(raw)
 
     world.far.send = wait
     began = time.monotonic()
-    with pytest.raises(ttypes.MetaException, match=r"no answer within 0\.5 s"):
+    with pytest.raises(ttypes.MetaException, match=f"no answer within {LIMITS.call} s"):
         world.asks(2)
-    assert 0.4 < time.monotonic() - began < 5
+    assert time.monotonic() - began > 0.9 * LIMITS.call
     late.set()
     assert world.asks(3).dbName == "far"
     assert world.gateway.counts.calls["127.0.0.1:" + str(world.far.port), "get_table_req", "failed"] == 1
