@@ -89,7 +89,7 @@ class Judge:
         self._had |= {one.split()[1] for _, table in state.tables for one in table.constraints}
 
     def expect(self, position: int) -> None:
-        """Note what the window of a position brings over whole.
+        """Note what the window of a position resyncs.
 
         A shorter one may be planned in its place before anybody sees a state of it. What it has frozen stays frozen.
         """

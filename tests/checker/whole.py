@@ -1,4 +1,4 @@
-"""Know which tables a replica brings over whole, and what it may show of them until then."""
+"""Know which tables a replica resyncs, and what it may show of them until then."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
@@ -8,11 +8,11 @@ from tests.checker.timeline import Directory, Timeline
 
 Differences = Callable[[str, TableState, TableState, int], Iterator[str]]
 Asked = Callable[[], Collection[str]]
-"""Says which tables are to be brought over whole by now: a request goes when its table is there."""
+"""Says which tables are to be resynced by now: a request goes when its table is there."""
 
 
 class Whole:
-    """The tables that wait to be brought over whole, from the window on that may not apply their events.
+    """The tables that wait to be resynced, from the window on that may not apply their events.
 
     Until they are as the source is at the end of a window they stay as they were seen last, then they are absent, then
     there with some of their partitions. While the replica has not reached that end, who is killed may not have said yet
@@ -47,7 +47,7 @@ class Whole:
         return self._has_any or bool(self._since)
 
     def begin(self, begin: int, end: int, plan: object = None, asked: Asked = lambda: ()) -> None:
-        """Note the tables that a window of the events after `begin`, up to `end`, brings over whole."""
+        """Note the tables that a window of the events after `begin`, up to `end`, resyncs."""
         index = self._timeline.index_at(end)
         if index != self._end or plan != self._plan:
             if index != self._end:
@@ -117,7 +117,7 @@ class Whole:
         return ours is None or self._is_part_of(name, ours, self._end)
 
     def has_listed(self, directory: Directory) -> bool:
-        """True for a directory that was listed when its table was brought over whole."""
+        """True for a directory that was listed when its table was resynced."""
         return any(directory is one for one in self._listed)
 
     def _directories(self, name: str, index: int) -> list[Directory]:

@@ -19,6 +19,8 @@ RETIRED = {
     r"needs? somebody": "needs attention",
     r"the one it runs as: none was told": "the user that the metastore runs as: no user name was sent",
     r"say aside|said plainly": "print_stderr, errors_shown",
+    r"(brings?|bringing|brought) over (as a )?whole": "resync",
+    r"is little": "is small",
 }
 """What is not said any more, and what is said instead."""
 _QUOTED = re.compile(r"`[^`]*`|```.*?```", re.DOTALL)
@@ -50,7 +52,15 @@ def test_names_of_modules_functions_and_classes_do_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["your wish", "a range, a stretch", "Drained events", "it is cut anew", "which need somebody"]
+    "text",
+    [
+        "your wish",
+        "a range, a stretch",
+        "Drained events",
+        "it is cut anew",
+        "which need somebody",
+        "a table brought over whole",
+    ],
 )
 def test_a_retired_word_is_found(text: str) -> None:
     assert retired(text)

@@ -155,7 +155,7 @@ class PartitionChanges:
             f"table {table.name} has partitions and no directory on {self._target.policy.replica.cluster}",
             found=f"a {table.kind.value} without a location",
             expected="the directory that the table was made with",
-            next_step="bring the table over as a whole: " + resync(self._target.policy.name, table.name.table),
+            next_step="resync the table: " + resync(self._target.policy.name, table.name.table),
         )
 
 

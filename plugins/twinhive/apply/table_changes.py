@@ -108,7 +108,7 @@ def came_into_scope(policy: Policy, name: TableName) -> ActNow:
     return ActNow(
         f"table {name} came into the policy's scope by a rename; the log does not hold its rows",
         found="a rename from a name that the policy does not follow",
-        expected="the table brought over as a whole",
+        expected="the table resynced",
         next_step="bring it over with: " + resync(policy.name, name.table),
     )
 

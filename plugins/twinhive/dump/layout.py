@@ -11,7 +11,7 @@ ATTEMPT_PREFIX = "_attempt-"
 VIEWS = "views"
 """The name of the shard that holds a dump's views."""
 WHOLE_TABLES = "s"
-"""How the names of batches begin that hold tables which a window brings over whole."""
+"""How the names of batches begin that hold tables which a window resyncs."""
 
 
 class DumpKind(StrEnum):

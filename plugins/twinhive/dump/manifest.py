@@ -48,7 +48,7 @@ class WindowContent:
     """What only a dump of events has.
 
     cascades   the changes of columns that the source's partitions followed
-    snapshots  the tables that are brought over whole at its end
+    snapshots  the tables that are resynced at its end
     everything the request for all that the policy selects, '' for none: at its end the database and its functions
                (`functions`) are made equal too
     """

@@ -194,7 +194,7 @@ def _window(run: ApplyStage, state: ReplicaState) -> Dump | None:
 
 
 def is_asked_for(files: FileReader, policy: Policy, dump: Dump) -> bool:
-    """True while something waits for what a window brings over whole."""
+    """True while something waits for what a window resyncs."""
     window = dump.manifest.window
     asked = everything_requested(files, policy)
     return bool(set(requested_tables(files, policy)) & set(window.snapshots)) or (

@@ -169,7 +169,7 @@ class Applying:
             self._work.report(f"left out: {constraint}")
 
     def _events(self) -> Iterator[Event]:
-        """Yield the window's events without those of tables that are brought over whole at its end."""
+        """Yield the window's events without those of tables that are resynced at its end."""
         for event in takewhile(lambda told: told.event_id <= self._until, self._told()):
             left = without_files(event) if self._dump.manifest.statement.metadata_only else event
             if left is not None:

@@ -1,4 +1,4 @@
-"""Obey what people ask for when a window is cut: tables to bring over whole, events to pass over."""
+"""Obey what people ask for when a window is cut: tables to resync, events to pass over."""
 
 from collections.abc import Collection, Sequence
 

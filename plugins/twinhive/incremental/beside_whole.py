@@ -1,4 +1,4 @@
-"""What is left of events when some tables are brought over as a whole."""
+"""What is left of events when some tables are resynced."""
 
 from collections.abc import Collection
 
@@ -8,7 +8,7 @@ from twinhive.model.policy import Policy
 
 
 def beside_whole(policy: Policy, event: Event, whole: Collection[str]) -> Event | None:
-    """Return an event, None for one of tables that are brought over whole.
+    """Return an event, None for one of tables that are resynced.
 
     Of a rename that links such a table with another one of the policy, what happens to the other one: its name is gone.
     """

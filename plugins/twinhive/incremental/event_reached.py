@@ -143,7 +143,7 @@ def _comes_whole(ports: ReadPorts, policy: Policy, wanted: Wanted) -> Lack | Non
     waiting = [table for table in asked if wanted.table in (None, table)]
     if not waiting:
         return None
-    return Lack(Where.LATER, 0, f"{_some(waiting)} is brought over whole by the DAG {policy.name}.incremental")
+    return Lack(Where.LATER, 0, f"{_some(waiting)} is resynced by the DAG {policy.name}.incremental")
 
 
 def _pending(ports: ReadPorts, policy: Policy, wanted: Wanted) -> Lack | None:

@@ -158,7 +158,7 @@ def remove_old_windows(run: WindowStage, draft: WindowDraft) -> WindowStage:
 def publish_window(run: WindowStage, draft: WindowDraft) -> WindowStage:
     """Describe the window, and give it its name: from now on it is fixed.
 
-    Raises TryAgain when the replica is not any more where the window begins: what it would bring over whole has come.
+    Raises TryAgain when the replica is not any more where the window begins: what it would resync has come.
     """
     ports, policy, event_range = run.ports, run.policy, draft.event_range
     if (now := state_now(ports, policy).position.event_id) != run.position:

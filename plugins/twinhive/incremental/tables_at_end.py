@@ -1,4 +1,4 @@
-"""Read single tables as they are at the end of a window, to be brought over whole (`twinhive resync`)."""
+"""Read single tables as they are at the end of a window, to be resynced (`twinhive resync`)."""
 
 from collections.abc import Sequence
 from dataclasses import replace

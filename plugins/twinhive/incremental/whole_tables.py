@@ -1,4 +1,4 @@
-"""Which tables a window has to bring over as a whole because of external tables, and write that down."""
+"""Which tables a window has to resync because of external tables, and write that down."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import assert_never
@@ -50,7 +50,7 @@ def refuse_another_base(policy: Policy, state: ReplicaState) -> None:
 def request_whole_tables(
     ports: WritePorts, policy: Policy, state: ReplicaState, rows: Iterable[EventRow]
 ) -> tuple[str, ...]:
-    """Return the tables that this window is to bring over whole, those that people ask for included.
+    """Return the tables that this window is to resync, those that people ask for included.
 
     What is found is written down: the window may end before the newest event, and leave it to a later one.
     """
@@ -93,7 +93,7 @@ def remove_fulfilled(ports: WritePorts, policy: Policy, state: ReplicaState) -> 
 def passed_by(ports: ReadPorts, policy: Policy, state: ReplicaState, since: Mapping[str, int]) -> frozenset[str]:
     """Return the tables that the replica has as of an event, each its own (`since`), or as of a later one.
 
-    Events of a table are applied in their order: such a table was brought over whole since, or has the event. One that
+    Events of a table are applied in their order: such a table was resynced since, or has the event. One that
     is frozen still was not: who brings it over releases it last.
     """
     there = stamps_of(ports, policy, state, since)

@@ -34,7 +34,7 @@ def event_items(
 ) -> Iterator[CopyItem]:
     """Yield what the events of a window up to `end` need copied, with lengths as far as files are still in place.
 
-    Events of tables that are `aside`, frozen or brought over whole, are not applied and need nothing.
+    Events of tables that are `aside`, frozen or resynced, are not applied and need nothing.
     """
     applied = [event for event in events if not aside & policy.followed(tables_of(event.change))]
     wanted = [one for event in applied for one in files_of(event) if one[2].checksum]

@@ -59,7 +59,7 @@ def copies_of(ports: ReadPorts, policy: Policy, key: str, labels: dict[str, str]
 
 
 def touched_tables(ports: ReadPorts, policy: Policy, event_id: int) -> frozenset[str]:
-    """Return the tables that the window which ends at an event has events of, or brought over whole."""
+    """Return the tables that the window which ends at an event has events of, or has resynced."""
     touched: set[str] = set()
     for layout in dumps_of(ports.dump_files, policy, DumpKind.INCREMENTAL):
         if layout.bounds[1] == event_id:

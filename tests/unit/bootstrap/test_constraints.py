@@ -1,4 +1,4 @@
-"""Constraints of before a first copy come with it, and with every table that is brought over whole."""
+"""Constraints of before a first copy come with it, and with every table that is resynced."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is left of events when some of their tables are brought over as a whole."""
+"""What is left of events when some of their tables are resynced."""
 
 import pytest
 

@@ -172,7 +172,7 @@ def test_an_event_of_a_table_of_the_same_name_elsewhere_is_nobodys() -> None:
 
 
 def test_frozen_and_whole_tables_are_those_of_the_source_database() -> None:
-    """`plain` is brought over whole and its events pass by, those of a view that comes from another `plain` do not."""
+    """`plain` is resynced and its events pass by, those of a view that comes from another `plain` do not."""
     followed = Staged(tuned(window_events=2))
     followed.staging.create_view("plain")
     Resync(followed.policy, "plain", {"user": "ann"}).run(followed.world.ports())

@@ -47,11 +47,11 @@ class ExternalTarget:
         return there
 
     def another_way(self, table: Table, what: str) -> ActNow:
-        """Return the error of a change that only bringing the table over as a whole can follow."""
+        """Return the error of a change that only a resync can follow."""
         return ActNow(
             f"table {table.name} {what}: the log does not hold what that takes",
             found="an event that cannot be applied to what the replica has",
-            expected="the table brought over as a whole",
+            expected="the table resynced",
             next_step="bring it over with: " + resync(self.target.policy.name, table.name.table),
         )
 

@@ -1,4 +1,4 @@
-"""Bring one table over as a whole, as the source had it at one event."""
+"""Resync one table, as the source had it at one event."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

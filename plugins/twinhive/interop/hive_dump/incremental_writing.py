@@ -43,7 +43,7 @@ def write_incremental(
 ) -> EventsWritten:
     """Write a window's dump into a new directory (`places.hive_directory`); return what Hive is told.
 
-    Tables that are brought over whole go to `_bootstrap`, in the place of their events. Raises ActNow, with nothing
+    Tables that are resynced go to `_bootstrap`, in the place of their events. Raises ActNow, with nothing
     written, for what Hive's layout cannot say.
     """
     places = HivePlaces.below(directory)
@@ -78,7 +78,7 @@ def write_incremental(
 
 @dataclass(frozen=True)
 class _Telling:
-    """Tell Hive of a window's events. `whole` tables are brought over whole; of them only those `there` still exist."""
+    """Tell Hive of a window's events. `whole` tables are resynced; of them only those `there` still exist."""
 
     writing: EventWriting
     policy: Policy

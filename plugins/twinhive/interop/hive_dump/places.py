@@ -60,7 +60,7 @@ class HivePlaces:
 
     @property
     def whole_tables(self) -> "HivePlaces":
-        """Where an incremental dump keeps tables that it brings over whole."""
+        """Where an incremental dump keeps tables that it resyncs."""
         return HivePlaces(join(self.directory, "_bootstrap"))
 
     def event(self, event_id: int) -> str:

@@ -1,4 +1,4 @@
-"""A table that is brought over whole stays: no run does it again for an event that the replica has passed."""
+"""A table that is resynced stays: no run does it again for an event that the replica has passed."""
 
 from contextlib import suppress
 from dataclasses import replace
