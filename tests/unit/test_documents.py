@@ -68,7 +68,7 @@ def test_the_design_names_the_operations_that_there_are() -> None:
 
 
 def test_the_design_says_who_takes_the_lease_for_each_kind_of_work() -> None:
-    table = DESIGN.split("by the kind of work:")[1].split("* For what")[0]
+    table = DESIGN.split("by the kind of work. ")[1].split("* For what")[0]
     assert re.findall(r"^  \| `(\w+)` \|", table, re.MULTILINE) == [kind.value for kind in LeaseKind]
 
 

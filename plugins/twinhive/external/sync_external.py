@@ -29,6 +29,7 @@ from twinhive.replica.synced import Synced, SyncedEntry, write_synced, write_unc
 from twinhive.requests.request_files import is_paused
 from twinhive.step.base import Detail, Work
 from twinhive.threads.each import Threads
+from twinhive.threads.running_calls import RunningCalls
 from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
 from twinhive.transfer.tree.outcome import SyncOutcome
 
@@ -179,8 +180,9 @@ class SyncExternal:
                 return error
             return record, outcome
 
-        with ThreadPoolExecutor(together, "sync") as pool:
-            for sync, found in zip(differing, pool.map(copy, differing), strict=True):
+        with ThreadPoolExecutor(together, "external") as pool, RunningCalls() as calls:
+            copied = pool.map(lambda sync: calls.run(copy, sync), differing)
+            for sync, found in zip(differing, copied, strict=True):
                 if isinstance(found, TwinhiveError):
                     self._note_failure(sync.entry, found, done)
                     continue

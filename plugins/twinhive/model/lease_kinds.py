@@ -23,7 +23,8 @@ class LeaseKind(Enum):
     COPY = "copy"
     """Copying a directory tree. Its lease is kept in that tree and held by nothing else."""
     PLACEMENT = "placement"
-    """Marking copies on another cluster, taking marks away, sweeping: nothing else holds a placement's lease."""
+    """Marking copies on another cluster, taking marks away, sweeping, moving a primary, giving a placement up:
+    nothing else holds a placement's lease."""
 
     @classmethod
     def of(cls, value: object) -> "LeaseKind | None":

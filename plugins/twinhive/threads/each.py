@@ -1,7 +1,7 @@
 """Do the same with each of several items, several at a time."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from twinhive.model.errors import raise_one
@@ -36,16 +36,10 @@ class Threads:
         waiting = list(items)
         if len(waiting) < 2 or self._most < 2:
             return [call(item) for item in waiting]
-        calls: list[Future[Result]] = []
-        running = RunningCalls()
-        try:
-            for item in waiting:
-                calls.append(self._pool.submit(running.run, call, item))
+        with RunningCalls() as running:
+            calls = [self._pool.submit(running.run, call, item) for item in waiting]
             wait(calls, return_when=FIRST_EXCEPTION)
-        finally:
-            handed_out = [one for one in calls if not one.cancel()]
-            running.end()
-        errors = (one.exception() for one in handed_out)
+        errors = (one.exception() for one in calls)
         raise_one(error for error in errors if not isinstance(error, NotBegun))
         return [one.result() for one in calls]
 

@@ -13,7 +13,11 @@ class NotBegun(Exception):
 
 
 class RunningCalls:
-    """The calls of one list that are running; a pool does not wait for a thread whose start was interrupted."""
+    """The calls of one list that are running: at the end of a `with` none is, and none begins after it.
+
+    A pool alone does not wait for a thread whose start was interrupted, and works on what is handed out to it. An
+    interruption while it waits here ends the waiting.
+    """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -33,8 +37,10 @@ class RunningCalls:
                 self._running -= 1
                 self._changed.notify_all()
 
-    def end(self) -> None:
-        """Let nothing begin any more, and return when nothing is running."""
+    def __enter__(self) -> "RunningCalls":
+        return self
+
+    def __exit__(self, *error: object) -> None:
         with self._changed:
             self._is_over = True
             self._changed.wait_for(lambda: not self._running)

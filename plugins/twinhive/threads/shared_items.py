@@ -37,8 +37,7 @@ def in_parallel(
     threads = max(threads, 1)
     shared = _Shared(items)
     workers: list[Future[Result]] = []
-    running = RunningCalls()
-    with ThreadPoolExecutor(threads, name) as pool:
+    with ThreadPoolExecutor(threads, name) as pool, RunningCalls() as running:
         try:
             for _ in range(threads):
                 workers.append(pool.submit(running.run, _until_it_fails, work, shared))
@@ -47,7 +46,6 @@ def in_parallel(
             shared.stop()
             if stopping is not None:
                 stopping.set()
-            running.end()
     raise_one(worker.exception() for worker in workers)
     return [worker.result() for worker in workers]
 

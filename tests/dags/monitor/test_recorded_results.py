@@ -28,10 +28,10 @@ def test_the_result_of_every_stage_is_known(stage: Stage) -> None:
 def test_a_result_that_nobody_knows_is_an_error() -> None:
     assert not {object, str} & known()
     with pytest.raises(TypeError, match="nobody has said what is recorded"):
-        Recorder._note.__wrapped__(None, "a result")  # type: ignore[attr-defined]
+        Recorder.note.__wrapped__(None, "a result")  # type: ignore[attr-defined]
 
 
 def known() -> set[type]:
     """Return the classes of which it is said what is recorded."""
-    method: Any = vars(Recorder)["_note"]
+    method: Any = vars(Recorder)["note"]
     return set(method.dispatcher.registry) - {object}

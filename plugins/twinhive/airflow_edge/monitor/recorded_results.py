@@ -94,31 +94,27 @@ class Recorder:
     ports: WritePorts
     sizes: Mapping[str, Usage]
 
+    @singledispatchmethod
     def note(self, result: Any) -> None:
         """Record a step's result."""
-        self.journal.resolve_failure(self.place.dag_id, self.place.task_id, self.place.map_index)
-        self._note(result)
-
-    @singledispatchmethod
-    def _note(self, result: Any) -> None:
         raise TypeError(f"{type(result).__name__}: nobody has said what is recorded of it")
 
-    @_note.register
+    @note.register
     def _(self, result: Checked | FilesListed | BaseChecked | Copied | None) -> None:
         """Of these there is nothing to say: what follows in their run says it."""
 
-    @_note.register
+    @note.register
     def _(self, found: Verified) -> None:
         if found.already is None:
             ready = readiness_lines(self.ports, self.wiring.policy)
             self.journal.replica_verified(proof_of(self.place.policy, found, ready))
 
-    @_note.register
+    @note.register
     def _(self, listed: ObjectsListed) -> None:
         if not listed.already:
             self._begin(listed.dump)
 
-    @_note.register
+    @note.register
     def _(self, folded: Folded) -> None:
         if folded.already:
             return
@@ -127,12 +123,12 @@ class Recorder:
         self._begin(folded.dump, folded.events)
         self._copied_here(folded)
 
-    @_note.register
+    @note.register
     def _(self, gate: GateOpen) -> None:
         if gate.another_round:
             self.journal.end_windows(self.place.policy, self.place.phase)
 
-    @_note.register
+    @note.register
     def _(self, loaded: Loaded) -> None:
         for phase in (*phases_before(self.place.phase), self.place.phase):
             self.journal.end_windows(self.place.policy, phase)
@@ -141,7 +137,7 @@ class Recorder:
             self._all_tables()
             self._lag()
 
-    @_note.register
+    @note.register
     def _(self, cut: WindowCut) -> None:
         if cut.idle and cut.end:
             # At the end of the log whatever failed before is made up for.
@@ -151,7 +147,7 @@ class Recorder:
             self._copied_here(cut)
         self._sets()
 
-    @_note.register
+    @note.register
     def _(self, applied: WindowApplied) -> None:
         self.journal.end_windows(self.place.policy, self.place.phase)
         self.journal.resolve_all(self.place.dag_id)
@@ -161,7 +157,7 @@ class Recorder:
             self._lag()
         self._sets()
 
-    @_note.register
+    @note.register
     def _(self, listed: ExternalListed) -> None:
         if not listed.idle:
             window = self._window(listed.dump, batches=len(listed.batches))
@@ -169,7 +165,7 @@ class Recorder:
             self.journal.tables_sized(self.place.policy, listed.sizes)
             self.journal.resolve_older_copies(self.place.dag_id, self.place.run_id)
 
-    @_note.register
+    @note.register
     def _(self, synced: ExternalSynced) -> None:
         if synced.idle:
             return
@@ -180,25 +176,25 @@ class Recorder:
         self.journal.tables_synced(self.place.policy, tables, time.time())
         self.journal.end_copied_windows(self.place.policy, self.place.phase)
 
-    @_note.register
+    @note.register
     def _(self, job: CopyJob) -> None:
         task = self.place.batch
         for copied in copies_of(self.ports, self.wiring.policy, task["dump"], {task["name"]: job.label}):
             self._batch(copied, task["dump"])
 
-    @_note.register
+    @note.register
     def _(self, scanned: Scanned) -> None:
         if not scanned.already:
             self._all_tables()
 
-    @_note.register
+    @note.register
     def _(self, listed: CopiesListed) -> None:
         if listed.idle and not listed.tables:
             self.journal.copies_unchanged(self.place.policy, time.time())
         else:
             self._copies()
 
-    @_note.register
+    @note.register
     def _(self, published: CopiesPublished) -> None:
         self._copies()
 

@@ -67,6 +67,8 @@ class Recording:
     def succeeded(self, result: Any, wiring: Wiring, ports: WritePorts) -> None:
         """Note what the task's step has returned; of a task that tells nothing, nothing is noted."""
         with _never_failing():
+            self.journal.resolve_failure(self.place.dag_id, self.place.task_id, self.place.map_index)
+        with _never_failing():
             Recorder(self.place, self.journal, wiring, ports, self._sizes).note(result)
 
     def failed(self, error: BaseException) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from twinhive.model.errors import AlreadyThere, Missing, TwinhiveError
 from twinhive.model.files import FileStatus, is_below, parent
 from twinhive.ports import TreeWriter
+from twinhive.threads.running_calls import RunningCalls
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.attributes import AttributeCopier
 from twinhive.transfer.staged.workers import Patience, twice
@@ -155,14 +156,16 @@ class Committer:
                 self._failed(action, error)
                 return False
 
-        with ThreadPoolExecutor(self._threads, "directories") as pool:
+        with ThreadPoolExecutor(self._threads, "directories") as pool, RunningCalls() as calls:
             for action in actions:
                 while running and (
                     len(running) >= self._threads * _WAITING_A_THREAD
                     or any(is_below(f"/{below.relative}", f"/{action.relative}") for below, _ in running)
                 ):
                     changed += finish_one()
-                running.append((action, pool.submit(self._patience.run, partial(twice, partial(do, action)))))
+                running.append(
+                    (action, pool.submit(calls.run, self._patience.run, partial(twice, partial(do, action))))
+                )
             while running:
                 changed += finish_one()
         return changed
