@@ -6,7 +6,6 @@ repeat a change but never miss one. The dump is written as an attempt and rename
 
 import uuid
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -30,11 +29,12 @@ from twinhive.model.objects import Database, Table
 from twinhive.model.policy import Policy
 from twinhive.model.remotes.as_source import refused_remote
 from twinhive.model.text import Clear, Either
-from twinhive.ports import FileReader, MetastoreReader, ReadPorts, SourcePorts
+from twinhive.ports import FileReader, MetastoreReader, SourcePorts
 from twinhive.replica import replica_state
 from twinhive.replica.replica_state import already_published, read_state
 from twinhive.replica.source_scope import SizedTable, measure, read_scope
-from twinhive.step.base import Detail, Work
+from twinhive.step.base import Detail
+from twinhive.step.parts import PolicyRun
 
 
 @dataclass(frozen=True)
@@ -48,20 +48,12 @@ class ObjectsListed:
 
 
 @dataclass(frozen=True)
-class ListStage:
+class ListStage(PolicyRun):
     """One run of the stage: what its parts have found out and written so far."""
 
-    work: Work
-    ports: ReadPorts
-    held: ExitStack
     log_id: str = ""
     dump: Dump | None = None
     result: ObjectsListed | None = None
-
-    @property
-    def policy(self) -> Policy:
-        """Whose source it is."""
-        return self.work.policy
 
     @property
     def written(self) -> Dump:

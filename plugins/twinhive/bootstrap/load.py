@@ -3,7 +3,6 @@
 Files are placed, objects registered, and `repl.last.id` is written last, all under the policy's lease.
 """
 
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from twinhive.apply.external.publishing import Published
@@ -15,12 +14,11 @@ from twinhive.dump import cleaning
 from twinhive.dump.store import window_at
 from twinhive.model.constraints import foreign_keys, without_foreign_keys
 from twinhive.model.lease_kinds import LeaseKind
-from twinhive.model.policy import Policy
-from twinhive.ports import Lease, WritePorts
 from twinhive.replica import replica_state
 from twinhive.replica.replica_state import already_published, read_state
-from twinhive.step.base import Detail, Work
+from twinhive.step.base import Detail
 from twinhive.step.holding import hold_lease
+from twinhive.step.parts import LeasedRun
 
 
 @dataclass(frozen=True)
@@ -38,29 +36,14 @@ class Loaded:
 
 
 @dataclass(frozen=True)
-class LoadStage:
+class LoadStage(LeasedRun):
     """One run of the stage: what its parts have found out, taken, and done so far."""
 
-    work: Work
-    ports: WritePorts
-    held: ExitStack
     log_id: str = ""
-    taken: Lease | None = None
     opened: LoadingDump | None = None
     loaded: Loaded = field(default_factory=lambda: Loaded(0))
     external: Published | None = None
     result: Loaded | None = None
-
-    @property
-    def policy(self) -> Policy:
-        """Whose replica it is."""
-        return self.work.policy
-
-    @property
-    def lease(self) -> Lease:
-        """The policy's lease, once it is taken."""
-        assert self.taken is not None, "the lease is taken first"
-        return self.taken
 
     @property
     def loading(self) -> LoadingDump:

@@ -5,7 +5,6 @@ has touched keeps its shards; the tables that were touched are read from the dum
 where the log does not spell things out, and written as new batches.
 """
 
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from twinhive.bootstrap.folding import Folding
@@ -26,7 +25,7 @@ from twinhive.model.marks import Phase
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import already_published, state_now
-from twinhive.step.base import Work
+from twinhive.step.parts import PolicyRun
 
 
 @dataclass(frozen=True)
@@ -43,12 +42,9 @@ class Folded:
 
 
 @dataclass(frozen=True)
-class RoundStage:
+class RoundStage(PolicyRun):
     """One run of the stage `round`; `loaded` is the phase of the replica, `folded` the new dump once it is written."""
 
-    work: Work
-    ports: WritePorts
-    held: ExitStack
     loaded: Phase = Phase.ABSENT
     dump: Dump | None = None
     folded: Folded | None = None
@@ -64,7 +60,7 @@ class RoundStage:
 
 def stop_when_published(run: RoundStage) -> RoundStage:
     """End the run where the replica is published already."""
-    policy = run.work.policy
+    policy = run.policy
     state = state_now(run.ports, policy)
     if already := already_published(state):
         run.work.report(already)
@@ -74,7 +70,7 @@ def stop_when_published(run: RoundStage) -> RoundStage:
 
 def fold_log(run: RoundStage) -> RoundStage:
     """Write a dump that describes the source at one event: the newest dump, with the events since folded in."""
-    ports, policy = run.ports, run.work.policy
+    ports, policy = run.ports, run.policy
     finish_publishing(ports.dump_files, policy)
     dump = current_dump(ports.dump_files, policy)
     folding = Folding(EventStream.of(ports, policy), dump)
@@ -93,7 +89,7 @@ def fold_log(run: RoundStage) -> RoundStage:
 def remove_older_dumps(run: RoundStage) -> RoundStage:
     """Remove the dumps that this one replaces, and those that were cut off."""
     dump, _ = run.new
-    for removed in remove_other_dumps(run.ports.dump_files, run.work.policy, dump.layout):
+    for removed in remove_other_dumps(run.ports.dump_files, run.policy, dump.layout):
         run.work.report(f"removed {removed}")
     return run
 
@@ -101,7 +97,7 @@ def remove_older_dumps(run: RoundStage) -> RoundStage:
 def copy_small_batches(run: RoundStage) -> RoundStage:
     """Copy here, without Spark, what is not staged yet, if it is little; return what the stages after this work on."""
     dump, folded = run.new
-    waiting = tuple(one for one in dump.manifest.batches if is_uncopied(run.ports, run.work.policy, dump, one))
+    waiting = tuple(one for one in dump.manifest.batches if is_uncopied(run.ports, run.policy, dump, one))
     run.work.report(
         f"round {folded.round}: {folded.events} events folded into {folded.tables} tables; "
         f"the dump describes the source at event {folded.end}; {len(waiting)} batches to copy"

@@ -1,6 +1,5 @@
 """The parts of the stage `apply`: bring the replica to the end of the window, under the policy's lease."""
 
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from twinhive.apply.lane import Applied
@@ -17,11 +16,11 @@ from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, ResyncTable, Text
-from twinhive.ports import FileReader, Lease, WritePorts
+from twinhive.ports import FileReader
 from twinhive.replica.replica_state import read_state, refuse_taken_over
 from twinhive.requests.request_files import everything_requested, requested_tables
-from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
+from twinhive.step.parts import LeasedRun
 
 
 @dataclass(frozen=True)
@@ -41,31 +40,16 @@ class WindowApplied:
 
 
 @dataclass(frozen=True)
-class ApplyStage:
+class ApplyStage(LeasedRun):
     """One run of the stage: what its parts have found out, taken, and done so far."""
 
-    work: Work
-    ports: WritePorts
-    held: ExitStack
     log_id: str = ""
-    taken: Lease | None = None
     found: tuple[Dump, ReplicaState] | None = None
     lost: dict[int, Text] = field(default_factory=dict)
     opened: Applying | None = None
     applied: Applied = field(default_factory=Applied)
     pending: tuple[str, ...] = ()
     result: WindowApplied | None = None
-
-    @property
-    def policy(self) -> Policy:
-        """Whose replica it is."""
-        return self.work.policy
-
-    @property
-    def lease(self) -> Lease:
-        """The policy's lease, once it is taken."""
-        assert self.taken is not None, "the lease is taken first"
-        return self.taken
 
     @property
     def dump(self) -> Dump:

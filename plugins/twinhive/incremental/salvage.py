@@ -110,7 +110,7 @@ class Salvage:
         alone, lines = without_source(ports, self.policy, log_id), list[Text]()
         work = Work(self.policy, holder=self.holder, report=lines.append, part_of=LeaseKind.PROMOTE)
         with hold_lease(ports, work, LeaseKind.PROMOTE) as lease, ExitStack() as held:
-            begin = ApplyStage(work, alone, held, log_id, lease)
+            begin = ApplyStage(work, alone, held, taken=lease, log_id=log_id)
             trouble = None
             while trouble is None:
                 state = read_state(ports.replica, self.policy, log_id)

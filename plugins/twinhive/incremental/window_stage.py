@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from twinhive.dump.event_range import EventRange
@@ -12,9 +11,8 @@ from twinhive.incremental.everything import DatabaseState
 from twinhive.log.event_stream import EventStream
 from twinhive.model.batches import Batch
 from twinhive.model.marks import ReplicaState
-from twinhive.model.policy import Policy
-from twinhive.ports import WritePorts
-from twinhive.step.base import Then, Work
+from twinhive.step.base import Then
+from twinhive.step.parts import PolicyRun
 
 
 @dataclass(frozen=True)
@@ -71,22 +69,14 @@ class WindowDraft:
 
 
 @dataclass(frozen=True)
-class WindowStage:
+class WindowStage(PolicyRun):
     """One run of the stage; `state` is that of a replica that follows, `dump` the window once there is one."""
 
-    work: Work
-    ports: WritePorts
-    held: ExitStack
     clock: Callable[[], float] = time.time
     following: ReplicaState | None = None
     draft: WindowDraft | None = None
     dump: Dump | None = None
     result: WindowCut | None = None
-
-    @property
-    def policy(self) -> Policy:
-        """Whose window it is."""
-        return self.work.policy
 
     @property
     def state(self) -> ReplicaState:

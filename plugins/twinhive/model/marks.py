@@ -82,6 +82,12 @@ class Stamp:
             return None
         return cls(log_id, int(event_id))
 
+    @classmethod
+    def log_of(cls, text: str | None) -> str | None:
+        """Return the source log of a stamp's text; None for an absent or a foreign text."""
+        stamp = cls.parse(text)
+        return stamp.log_id if stamp else None
+
 
 @dataclass(frozen=True)
 class ReplicaState:

@@ -16,8 +16,8 @@ from twinhive.model.marks import POLICY, Phase, ReplicaState, Stamp
 from twinhive.model.next_steps import command
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
-from twinhive.model.text import Text, render
-from twinhive.operations.operation import Holder, person
+from twinhive.model.text import render
+from twinhive.operations.operation import Holder, look_first, person
 from twinhive.owned.staging import claim_staging
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import refuse_taken_over
@@ -60,11 +60,11 @@ class Adopt:
             begin = position_at(ports.source, ports.source.current_event_id())
             stamp = Stamp(log_id, begin.event_id)
             tables = stamp_everything(
-                ports, policy, lease, stamp, lambda text: _log_of(text) == log_id, made_by="adopt"
+                ports, policy, lease, stamp, lambda text: Stamp.log_of(text) == log_id, made_by="adopt"
             )
             ports.source_marker.mark(policy.source.database, policy.name)
             request_everything(ports.replica_files, policy, person(self.holder))
-            pause(ports.replica_files, policy, render(_look_first(policy)), person(self.holder))
+            pause(ports.replica_files, policy, render(look_first("adopt", policy.name)), person(self.holder))
             lease.confirm()
             database = self._found(ports)
             kept = {key: value for key, value in database.parameters.items() if key != SEED}
@@ -130,17 +130,3 @@ class Adopt:
             next_step=f"start the DAG {self.policy.name}.bootstrap, or give it up with: "
             + command("twinhive", "forget", self.policy.name),
         )
-
-
-def _log_of(text: str | None) -> str | None:
-    stamp = Stamp.parse(text)
-    return stamp.log_id if stamp else None
-
-
-def _look_first(policy: Policy) -> Text:
-    return (
-        "adopt: look at what differs with: "
-        + command("twinhive", "resync", policy.name, "--all", "--dry-run")
-        + "; then bring it over with: "
-        + command("twinhive", "pause", policy.name, "--off")
-    )

@@ -18,12 +18,12 @@ from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
 from twinhive.model.switching.fence import FenceMark
 from twinhive.model.switching.promotion import PROMOTED, Promotion
-from twinhive.model.text import Text, render
+from twinhive.model.text import render
 from twinhive.operations.diverged.keeping import keep_diverged, plan_kept
 from twinhive.operations.fence.fenced_files import delete_snapshots
 from twinhive.operations.fence.lifting import let_files_in
 from twinhive.operations.fence.note import note_of
-from twinhive.operations.operation import Holder, person
+from twinhive.operations.operation import Holder, look_first, person
 from twinhive.owned.staging import claim_staging
 from twinhive.ports import Lease, ReadPorts, WritePorts
 from twinhive.replica.looked_sets import forget_looked
@@ -84,13 +84,13 @@ class Failback:
             kept = keep_diverged(ports, policy, promotion, lease)
             stamp = Stamp(promotion.log, promotion.begin.event_id)
             tables = stamp_everything(
-                ports, policy, lease, stamp, lambda text: _log_of(text) == promotion.log, made_by="failback"
+                ports, policy, lease, stamp, lambda text: Stamp.log_of(text) == promotion.log, made_by="failback"
             )
             ports.source_marker.mark(policy.source.database, policy.name)
             request_everything(ports.replica_files, policy, person(self.holder))
             # The new primary's log tells nothing of what was marked here.
             forget_looked(ports.replica_files, policy)
-            pause(ports.replica_files, policy, render(_look_first(policy)), person(self.holder))
+            pause(ports.replica_files, policy, render(look_first("failback", policy.name)), person(self.holder))
             opened = self._open(ports, database, lease)
             lease.confirm()
             database = self._found(ports)[1]
@@ -213,17 +213,3 @@ class Failback:
                 next_step="end that policy first with: " + command("twinhive", "forget", owner),
             )
         return database
-
-
-def _log_of(text: str | None) -> str | None:
-    stamp = Stamp.parse(text)
-    return stamp.log_id if stamp else None
-
-
-def _look_first(policy: Policy) -> Text:
-    return (
-        "failback: look at what differs with: "
-        + command("twinhive", "resync", policy.name, "--all", "--dry-run")
-        + "; then bring it over with: "
-        + command("twinhive", "pause", policy.name, "--off")
-    )

@@ -4,9 +4,9 @@ from typing import Protocol
 
 from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.next_steps import bootstrap
+from twinhive.model.next_steps import bootstrap, command
 from twinhive.model.policy import Policy
-from twinhive.model.text import Clear
+from twinhive.model.text import Clear, Text
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import state_now
 
@@ -55,3 +55,13 @@ def a_reason(reason: str, operation: str) -> str:
             next_step="give the reason and run it again",
         )
     return text
+
+
+def look_first(operation: str, policy: str) -> Text:
+    """Return how an operation goes on that has only begun: people see what differs before anything is changed."""
+    return (
+        f"{operation}: look at what differs with: "
+        + command("twinhive", "resync", policy, "--all", "--dry-run")
+        + "; then bring it over with: "
+        + command("twinhive", "pause", policy, "--off")
+    )

@@ -5,7 +5,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from twinhive.ports import WritePorts
+from twinhive.model.policy import Policy
+from twinhive.ports import Lease, WritePorts
 from twinhive.step.base import Work
 
 
@@ -19,6 +20,33 @@ class RunOfParts(Protocol):
     def result(self) -> Any:
         """What the step returns, None while there is more to do."""
         ...
+
+
+@dataclass(frozen=True)
+class PolicyRun:
+    """What a run of a policy's step begins with; what is entered into `held` ends with the run."""
+
+    work: Work
+    ports: WritePorts
+    held: ExitStack
+
+    @property
+    def policy(self) -> Policy:
+        """Whose run it is."""
+        return self.work.policy
+
+
+@dataclass(frozen=True)
+class LeasedRun(PolicyRun):
+    """A run that takes the policy's lease for its rest."""
+
+    taken: Lease | None = None
+
+    @property
+    def lease(self) -> Lease:
+        """The policy's lease, once it is taken."""
+        assert self.taken is not None, "the lease is taken first"
+        return self.taken
 
 
 RunT = TypeVar("RunT", bound=RunOfParts)

@@ -30,6 +30,7 @@ STEPS_NOT_RUN = {
     "operations/readiness": "a command of policies",
     "observe/lag": "the lag of a policy's replica",
     "observe/lag_alerts": "the alarms of the monitor's DAG",
+    "operations/operation": "commands of policies",
     "operations/pausing": "a command of policies",
     "incremental/asked_for": "why a window is planned again, and the mark of a table that a resync was asked for",
     "operations/skip_event": "a command of policies",
