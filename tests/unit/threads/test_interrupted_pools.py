@@ -1,5 +1,6 @@
 """Who is interrupted while a thread is started leaves nothing running behind: not in pools of their own either."""
 
+import signal
 import threading
 import time
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from tests.support.worlds.external_world import a_world_with_files
 from tests.unit.transfer.tree.trees import SOURCE, Trees
+from twinhive.model.errors import Unreachable
 from twinhive.model.files import Attributes
 
 
@@ -84,3 +86,35 @@ def test_a_change_of_a_directory_is_waited_for(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(KeyboardInterrupt):
         trees.sync(preserve="p")
     interrupted.assert_nothing_follows()
+
+
+@pytest.mark.parametrize("files", [1, 2])
+def test_who_is_interrupted_ends_the_files_of_a_tree_that_are_being_copied(
+    monkeypatch: pytest.MonkeyPatch, files: int
+) -> None:
+    trees = Trees(**{f"f{number}": b"x" * 100 for number in range(files)})
+    told, interrupted = list[str](), threading.Event()
+
+    def endless(stream: Any, path: str, *, meter: Any, **how: Any) -> Any:
+        if not interrupted.is_set():
+            interrupted.set()
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            try:
+                meter(1)
+            except Unreachable:
+                told.append(path)
+                raise
+            time.sleep(0.01)
+        raise AssertionError("nobody has ended it")
+
+    monkeypatch.setattr(trees.target, "create_from", endless)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            trees.sync()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert told
+    assert trees.at_target() == {}

@@ -1,11 +1,12 @@
 """Carry out the actions of a plan on files, in the process that planned or in one task of a Spark job."""
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from twinhive.model.errors import LeaseLost, SourceGone, TwinhiveError
+from twinhive.model.errors import LeaseLost, SourceGone, TwinhiveError, Unreachable
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.threads.each import Threads
 from twinhive.threads.shared_items import in_parallel
@@ -81,6 +82,17 @@ def confirmed(
         yield line
 
 
+def _until(stopping: threading.Event, meter: OnBytes) -> OnBytes:
+    """Return a meter that raises Unreachable, before it waits for any rate, when no more is to be written."""
+
+    def metered(count: int) -> None:
+        if stopping.is_set():
+            raise Unreachable("not copied to its end: the copy is ending")
+        meter(count)
+
+    return metered
+
+
 class Executor:
     """Carry out lines of a plan with a pool of threads; a failed file does not keep the others from being tried.
 
@@ -108,17 +120,20 @@ class Executor:
         self._patience = Patience()
 
     def run(self, lines: Iterable[str], threads: int) -> ExecOutcome:
-        """Carry out all lines (`Action.to_line`) and return what came of them."""
+        """Carry out all lines (`Action.to_line`) and return what came of them. An interruption ends what has begun."""
+        stopping = threading.Event()
+        meter = self._meter and _until(stopping, self._meter)
         with Threads(threads) as for_parts:
-            work = partial(self._work, self._actions(for_parts))
-            return ExecOutcome.merged(in_parallel(lines, threads, work, "copy"))
+            work = partial(self._work, self._actions(for_parts, meter))
+            # Without a meter nobody could end a file.
+            return ExecOutcome.merged(in_parallel(lines, threads, work, "copy", stopping if meter else None))
 
-    def _actions(self, for_parts: Threads) -> FileActions:
+    def _actions(self, for_parts: Threads, meter: OnBytes | None) -> FileActions:
         reading, target, job = marking_unreadable(self._source), self._target, self._job
         attributes = AttributeCopier(reading, target, job.options.preserve, job.newborn)
-        transfer = Transfer(reading, target, self._meter)
+        transfer = Transfer(reading, target, meter)
         parts = PartsWriter(target, transfer, for_parts, job.options.split_above)
-        return FileActions(reading, target, job.places, attributes, transfer, parts, self._meter, self._confirm)
+        return FileActions(reading, target, job.places, attributes, transfer, parts, meter, self._confirm)
 
     def _work(self, actions: FileActions, lines: Iterator[str]) -> ExecOutcome:
         outcome = ExecOutcome()
