@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from twinhive.dump.layout import DumpKind
-from twinhive.dump.store import Dump, dumps_of, open_dump
+from twinhive.dump.store import Dump, dump_of_key, dumps_of, open_dump
 from twinhive.model.files import join, relative_to
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter, WritePorts
@@ -20,17 +20,20 @@ def keep_window(ports: WritePorts, policy: Policy, dump: Dump) -> None:
     """Write a copy of a window's dump into staging, its manifest last; one that is there is left.
 
     Of a window that is planned again the earlier copy stays until the window's end is applied: it may be half applied.
+    Raises DumpReplaced for one that is planned again meanwhile: what was read may be of both.
     """
     kept = replace(dump.layout, directory=join(_place(policy, dump), dump.layout.name))
     files: FileWriter = ports.replica_files
     if files.status(kept.manifest) is not None:
         return
+    manifest = ports.dump_files.read(dump.layout.manifest)
     directories = [join(dump.layout.directory, name) for name in _INSIDE]
     for _, found in ports.dump_files.list_directories(directories):
         for one in found or ():
             place = join(kept.directory, relative_to(one.path, dump.layout.directory))
             files.write(place, ports.dump_files.read(one.path))
-    files.write(kept.manifest, ports.dump_files.read(dump.layout.manifest))
+    dump_of_key(ports.dump_files, policy, dump.key)
+    files.write(kept.manifest, manifest)
 
 
 def kept_windows(files: FileReader, policy: Policy) -> Iterator[tuple[Policy, Dump]]:

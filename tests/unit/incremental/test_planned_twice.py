@@ -13,7 +13,9 @@ from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of
 from twinhive.incremental import window
+from twinhive.incremental.kept_windows import DIRECTORY, kept_windows
 from twinhive.model.errors import DumpReplaced, Missing, Refused, TryAgain, Unreachable
+from twinhive.model.files import base_name
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import RunOptions, run_phase, step_of
 from twinhive.step.base import Work
@@ -150,3 +152,30 @@ def test_what_has_failed_is_said_when_nobody_can_tell_whether_the_dump_stands(mo
         store.while_it_stands(followed.world.ports().dump_files, followed.policy, "incremental-1"),
     ):
         raise Refused("a quota")
+
+
+def test_a_window_that_is_planned_again_while_it_is_kept_is_not_kept_as_half_of_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    followed, again = Followed(), []
+    insert_into_table(followed.users)
+    files = followed.world.replica_files
+    write = files.write
+
+    def written(path: str, content: bytes) -> None:
+        write(path, content)
+        if f"/{DIRECTORY}/" in path and not again:
+            again.append(path)
+            remove_window(followed)
+            followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+
+    monkeypatch.setattr(files, "write", written)
+    with pytest.raises(TryAgain, match="has replaced or removed the dump"):
+        followed.run_with(followed.world.ports(), INCREMENTAL[:1])
+    kept = [
+        (base_name(str(policy.dump_directory)), dump.manifest.token[:8])
+        for policy, dump in kept_windows(files, followed.policy)
+    ]
+    assert [place == token for place, token in kept] == [True]
+    followed.follow()
+    followed.assert_twin()
