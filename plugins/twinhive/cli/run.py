@@ -8,7 +8,17 @@ from twinhive.cli.base import PolicyArgument, wiring_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.phases import refuse_other_phases, refuse_phase_of_others
 from twinhive.cli.progress import phase_progress
-from twinhive.cli.terminal import AsJson, Config, console, errors, errors_shown, holder_of, print_stderr, say
+from twinhive.cli.terminal import (
+    AsJson,
+    Config,
+    console,
+    errors,
+    errors_shown,
+    holder_of,
+    print_stderr,
+    say,
+    without_airflow,
+)
 from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES
 from twinhive.pipeline.runner import run_whole
 
@@ -32,7 +42,7 @@ def run(
     standard error.
     """
     refuse_other_phases(phase, again=again, deep=deep)
-    with errors_shown(as_json=as_json):
+    with errors_shown(as_json=as_json), without_airflow():
         wiring = wiring_of(config, policy, or_placement=True)
         refuse_phase_of_others(phase, wiring.policy)
         ports = wiring.write_ports()

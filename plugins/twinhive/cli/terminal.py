@@ -16,7 +16,7 @@ from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import error_document, print_json
 from twinhive.model.errors import TryAgain, TwinhiveError
 from twinhive.model.printable import printable
-from twinhive.model.text import Text, render
+from twinhive.model.text import Reader, Text, render
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,6 +55,16 @@ AsJson = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")]
 NOTHING_CHANGED = "dry run: nothing was changed"
+
+
+@contextmanager
+def without_airflow() -> Iterator[None]:
+    """Run a phase inside: what an error asks for is something that can be done in this terminal."""
+    try:
+        yield
+    except TwinhiveError as error:
+        error.reader = Reader.TERMINAL
+        raise
 
 
 def escape(text: str) -> str:

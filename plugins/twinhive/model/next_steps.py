@@ -46,7 +46,7 @@ def resync(policy: str, table: str | None) -> Text:
 
     The request alone changes nothing: a window has to be planned for it.
     """
-    return ResyncTable(policy, table) + Either("; then clear the task window with all tasks after it", "")
+    return ResyncTable(policy, table) + Either("; then " + Clear("the task window with all tasks after it"), "")
 
 
 def correct(setting: Setting) -> Text:

@@ -5,7 +5,7 @@ becomes a string by `render` alone: the type checker refuses one in an f-string 
 """
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import assert_never
@@ -20,6 +20,8 @@ class Reader(Enum):
     """Whom a text is for."""
 
     POLICIES = "policies"
+    TERMINAL = "terminal"
+    """Who has started a phase there, without Airflow: there is no task to clear."""
     STATEMENTS = "statements"
 
 
@@ -155,8 +157,7 @@ def _parts(text: Text, reader: Reader, policy: str) -> Iterator[str | Command]:
             yield from _parts(first, reader, policy)
             yield from _parts(then, reader, policy)
         case _:
-            worded = _for_policies(text) if reader is Reader.POLICIES else _for_statements(text)
-            yield from _parts(worded, reader, policy)
+            yield from _parts(_WORDED[reader](text), reader, policy)
 
 
 _Worded = Clear | Retry | StartDag | ResyncTable | Exclude | Setting | Either
@@ -189,6 +190,18 @@ def _resync(policy: str, table: str | None) -> Text:
     return Command(("twinhive", "resync", *(["--"] if table.startswith("-") else []), policy, table))
 
 
+def _for_terminal(step: _Worded) -> Text:
+    match step:
+        case Clear() | Retry():
+            return "run the command again"
+        case StartDag(phase, policy):
+            return Command(("twinhive", "run", policy or ThePolicy(), phase, *(() if policy else ("--again",))))
+        case ResyncTable() | Exclude() | Setting() | Either():
+            return _for_policies(step)
+        case _:
+            assert_never(step)
+
+
 def _for_statements(step: _Worded) -> Text:
     match step:
         case Clear() | Retry():
@@ -205,6 +218,13 @@ def _for_statements(step: _Worded) -> Text:
             return text
         case _:
             assert_never(step)
+
+
+_WORDED: Mapping[Reader, Callable[[_Worded], Text]] = {
+    Reader.POLICIES: _for_policies,
+    Reader.TERMINAL: _for_terminal,
+    Reader.STATEMENTS: _for_statements,
+}
 
 
 def _phrase(phrase: Phrase) -> NextStep:

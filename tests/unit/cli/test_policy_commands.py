@@ -3,6 +3,7 @@
 from tests.support.builders import a_table
 from tests.support.policy_terminal import Terminal
 from tests.support.worlds.twins import assert_twin
+from twinhive.model.exit_codes import ExitCode
 
 
 def test_a_bootstrap_goes_on_until_the_replica_is_published(published: Terminal) -> None:
@@ -35,6 +36,13 @@ def test_external_brings_the_data_that_a_new_table_waits_for(published: Terminal
     assert "published: 1 external tables" in published.type("run", "sales", "incremental")
     assert published.world.replica.table(name).location == "hdfs://west/external/clicks"
     assert "sales.clicks  unchanged" in published.type("run", "sales", "external")
+
+
+def test_who_runs_a_phase_is_told_to_run_it_again_not_to_clear_a_task(terminal: Terminal) -> None:
+    terminal.policies.add("sales")
+    said = " ".join(terminal.type("run", "sales", "bootstrap", code=ExitCode.ACT_NOW).split())
+    assert "external_tables.base_directory" in said
+    assert "then run the command again" in said and "clear" not in said
 
 
 def test_a_published_replica_is_built_anew_only_when_asked_for(published: Terminal) -> None:

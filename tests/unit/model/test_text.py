@@ -10,7 +10,7 @@ from mypy import api
 
 from twinhive.cli.json_output import plain
 from twinhive.model.errors import ActNow, Missing, TryAgain, TwinhiveError, together
-from twinhive.model.text import Either, Reader, Text, commands_of, render, text_of
+from twinhive.model.text import Clear, Either, Reader, Retry, StartDag, Text, commands_of, render, text_of
 
 AGAIN = Either("clear the task", "say it again")
 
@@ -30,6 +30,29 @@ AGAIN = Either("clear the task", "say it again")
 )
 def test_a_text_is_said_to_both_readers(text: Text, for_policies: str, for_statements: str) -> None:
     assert (render(text), render(text, Reader.STATEMENTS)) == (for_policies, for_statements)
+
+
+@pytest.mark.parametrize(
+    ("text", "in_airflow", "in_a_terminal"),
+    [
+        (
+            "mend it, then " + Clear("the task apply"),
+            "mend it, then clear the task apply",
+            "mend it, then run the command again",
+        ),
+        (Retry(), "the task retries by itself", "run the command again"),
+        (StartDag("consolidate", "sales"), "start the DAG sales.consolidate", "twinhive run sales consolidate"),
+        (
+            StartDag("bootstrap"),
+            "start the policy's bootstrap DAG with again=true",
+            "twinhive run <policy> bootstrap --again",
+        ),
+        (AGAIN, "clear the task", "clear the task"),
+    ],
+    ids=["clear", "retry", "start", "start again", "other"],
+)
+def test_who_runs_a_phase_in_a_terminal_has_no_task_to_clear(text: Text, in_airflow: str, in_a_terminal: str) -> None:
+    assert (render(text), render(text, Reader.TERMINAL)) == (in_airflow, in_a_terminal)
 
 
 def test_where_there_is_but_one_reader_it_is_the_text_of_policies() -> None:
