@@ -7,6 +7,7 @@ from typing import Any
 from twinhive.leaves.side import LeafState, Side
 from twinhive.model.equality.records import OWN_LEAF
 from twinhive.model.equality.tree import DifferenceKind
+from twinhive.model.errors import Missing
 
 _NAMED = 20
 ValuePairs = Mapping[str, tuple[Any, Any]]
@@ -64,14 +65,21 @@ def not_comparable(sides: tuple[Side, Side], here: LeafState, there: LeafState) 
 def _content_apart(sides: tuple[Side, Side], here: LeafState, there: LeafState) -> ValuePairs:
     if here.checksums is None or there.checksums is None:
         return {}
-    source, replica = sides
     apart = _values_apart(here.checksums, there.checksums)
     return {
         name: values
         for name, values in apart.items()
-        if _guard(source.files.checksum_type(here.files[name].path))
-        == _guard(replica.files.checksum_type(there.files[name].path))
+        if _can_be_compared(sides, here.files[name].path, there.files[name].path)
     }
+
+
+def _can_be_compared(sides: tuple[Side, Side], here: str, there: str) -> bool:
+    """True for files whose checksums are of one type; also for one that is gone since: its leaf is looked at again."""
+    source, replica = sides
+    try:
+        return _guard(source.files.checksum_type(here)) == _guard(replica.files.checksum_type(there))
+    except Missing:
+        return True
 
 
 def _guard(checksum_type: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from tests.support.hive import metastore_objects as objects
 from tests.unit.verify.verifying import Verifying
 from twinhive.leaves.side import PARTITIONS_AT_ONCE
-from twinhive.model.errors import InvalidSettings
+from twinhive.model.errors import InvalidSettings, Missing
 from twinhive.model.files import join, parent
 from twinhive.model.frozen import with_frozen
 from twinhive.model.names import TableName
@@ -367,3 +367,23 @@ def test_checksums_of_other_types_are_not_comparable(verifying: Verifying, monke
         found = verifying.verify(deep=True)
     assert (found.findings, found.suspects, found.not_comparable) == ((), (), 3)
     assert found.with_checksums == 0
+
+
+def test_a_file_that_is_gone_when_its_checksum_is_asked_about_is_looked_at_again(
+    verifying: Verifying, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user of a busy table is no error of the verification, and nobody's turn."""
+    gone: list[str] = []
+
+    def checksum_type(path: str) -> str:
+        gone.append(path)
+        raise Missing(f"{path}: hdfs://east does not have this path")
+
+    monkeypatch.setattr(verifying.world.source_files, "checksum_type", checksum_type)
+    monkeypatch.setattr(verifying.world.source_files, "checksum", lambda path, form, length=None: f"x{path}")
+    found = verifying.verify(deep=True)
+    assert gone
+    assert (found.findings, found.not_comparable) == ((), 0)
+    assert found.suspected == 3
+    monkeypatch.undo()
+    assert verifying.verify(deep=True).suspects == ()
