@@ -6,8 +6,9 @@ see still changes one action at a time.
 """
 
 from collections.abc import Iterable, Iterator
+from typing import assert_never
 
-from twinhive.apply.actions import Action, Add, Edit, EditPartitions, EditTable, Rows, Single
+from twinhive.apply.actions import Action, Add, Drop, Edit, EditPartitions, EditTable, Rows, Single
 from twinhive.apply.partition_changes import added_files
 from twinhive.apply.placing import Contents
 from twinhive.apply.table_changes import created_files, with_checksums
@@ -41,8 +42,10 @@ class Ahead:
                     yield from self._of_partitions(edit)
                 case EditTable() as edit:
                     yield from self._of_table(edit)
-                case _:
+                case Drop():
                     continue
+                case _:
+                    assert_never(action.what)
 
     def _of_single(self, event: Event) -> Iterator[Contents]:
         target, change = self._target, event.change

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
+from typing import assert_never
 
-from twinhive.apply.actions import Edit, EditPartitions, EditTable, Rows, actions
+from twinhive.apply.actions import Add, Drop, Edit, EditPartitions, EditTable, Rows, Single, actions
 from twinhive.apply.table_changes import with_checksums
 from twinhive.apply.target import Target
 from twinhive.model.changes.facts import tables_of
@@ -45,14 +46,20 @@ def _appended(target: Target, events: list[Event]) -> Iterator[tuple[str, Edit]]
                 there = target.twin.table(target.policy.on_replica(table.name))
                 if there is not None and there.location and not target.twin.is_at(there, edit.event_id):
                     yield there.location, edit
-            case EditPartitions(table=table, edits=edits) if not table.is_external:
-                name = target.policy.on_replica(table.name)
-                found = target.twin.partitions(name, list(edits)) if target.twin.table(name) else {}
-                for partition, edit in edits.items():
-                    one = found.get(partition)
-                    if one is None or not one.location or target.twin.is_at(one, edit.event_id):
-                        continue
-                    if edit.rows is Rows.APPEND:
-                        yield one.location, edit
-            case _:
+            case EditPartitions(table=table) as several if not table.is_external:
+                yield from _appended_to_partitions(target, several)
+            case EditTable() | EditPartitions() | Add() | Drop() | Single():
                 continue
+            case _:
+                assert_never(action.what)
+
+
+def _appended_to_partitions(target: Target, several: EditPartitions) -> Iterator[tuple[str, Edit]]:
+    name, edits = target.policy.on_replica(several.table.name), several.edits
+    found = target.twin.partitions(name, list(edits)) if target.twin.table(name) else {}
+    for partition, edit in edits.items():
+        one = found.get(partition)
+        if one is None or not one.location or target.twin.is_at(one, edit.event_id):
+            continue
+        if edit.rows is Rows.APPEND:
+            yield one.location, edit

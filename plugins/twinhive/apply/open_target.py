@@ -3,8 +3,8 @@
 from twinhive.apply.function_files import FunctionSources
 from twinhive.apply.places import managed_root
 from twinhive.apply.placing import Placing
+from twinhive.apply.replica_cache import ReplicaCache
 from twinhive.apply.target import Target
-from twinhive.apply.twin import Twin
 from twinhive.log.sealing import change_manager_root
 from twinhive.model.policy import Policy
 from twinhive.ports import Lease, WritePorts
@@ -23,7 +23,7 @@ def open_target(ports: WritePorts, policy: Policy, log_id: str, lease: Lease, st
         files=ports.replica_files,
         source_files=ports.source_files,
         lease=lease,
-        twin=Twin(ports.replica, policy, log_id),
+        twin=ReplicaCache(ports.replica, policy, log_id),
         placing=Placing(
             ports.replica_files,
             ports.source_files,

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from twinhive.apply.function_files import FunctionSources
 from twinhive.apply.placing import Placing
-from twinhive.apply.twin import Twin
+from twinhive.apply.replica_cache import ReplicaCache
 from twinhive.model.files import parent
 from twinhive.model.marks import LAST_ID, STAMP, Stamp
 from twinhive.model.names import TableName
@@ -28,14 +28,14 @@ class Target:
     files: FileWriter
     source_files: FileReader
     lease: Lease
-    twin: Twin
+    twin: ReplicaCache
     placing: Placing
     root: str
     functions: FunctionSources
 
     def apart(self) -> "Target":
         """Return the same replica for another thread, which knows for itself what is there."""
-        return replace(self, twin=Twin(self.replica, self.policy, self.log_id))
+        return replace(self, twin=ReplicaCache(self.replica, self.policy, self.log_id))
 
     def stamp(self, event_id: int) -> Stamp:
         """Return the stamp of an event of the source's log."""

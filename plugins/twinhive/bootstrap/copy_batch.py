@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from twinhive.dump.batch_records import listed_batch
-from twinhive.dump.layout import DumpKind, result_path
+from twinhive.dump.layout import BASE_KINDS, DumpKind, kind_of, result_path
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import dump_of_key, while_it_stands, write_json
 from twinhive.log.moved_files import followed
 from twinhive.model.errors import Missing
-from twinhive.model.next_steps import resync
+from twinhive.model.next_steps import bootstrap, resync
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Text
 from twinhive.ports import ReadPorts, WritePorts
@@ -37,6 +37,9 @@ class Copied:
     copied_files: int = 0
     copied_bytes: int = 0
     skipped_files: int = 0
+
+
+_MEND = "mend what is said above, then " + Clear("this task with all tasks after it")
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,11 @@ class CopyBatch:
             batch_weight=dump.manifest.batch_weight,
         )
 
+    @property
+    def mend(self) -> Text:
+        """What a person can do about files that cannot be copied, where a job elsewhere has said which they are."""
+        return _MEND + "; " + _of_lost_files(self.work.policy, self.work.dump, None)
+
     def run(self, ports: WritePorts) -> Copied:
         """Copy in this process, without Spark. Raises TryAgain or ActNow naming the first failures, or DumpReplaced."""
         with while_it_stands(ports.dump_files, self.work.policy, self.work.dump):
@@ -102,7 +110,7 @@ class CopyBatch:
         record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
         write_json(ports.replica_files, job.result, record)
         if outcome.failures and not may_quarantine(outcome.failures, policy):
-            raise failed_copy(job.label, outcome, _mended_by(policy, outcome.failures))
+            raise failed_copy(job.label, outcome, _mended_by(policy, self.work.dump, outcome.failures))
         self.work.report(
             f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were staged before"
         )
@@ -160,11 +168,17 @@ def may_quarantine(failures: Sequence[CopyFailure], policy: Policy) -> bool:
     return lost and policy.options.on_object_error == "quarantine"
 
 
-def _mended_by(policy: Policy, failures: Sequence[CopyFailure]) -> Text:
-    """Say what a person can do; a lost file of an event never comes back, its table does."""
+def _mended_by(policy: Policy, dump: str, failures: Sequence[CopyFailure]) -> Text:
     lost = dict.fromkeys(one.table.partition(".")[2] for one in failures if one.kind is FailureKind.LOST)
-    if not lost:
-        return "mend what is said above, then " + Clear("this task with all tasks after it")
-    first, *others = lost
+    return _of_lost_files(policy, dump, *lost) if lost else _MEND
+
+
+def _of_lost_files(policy: Policy, dump: str, table: str | None, *others: str) -> Text:
+    """Say what a person can do; a lost file of an event never comes back, its table does, where events are applied.
+
+    table   the first one that has such a file, None for one that is not known
+    """
+    if kind_of(dump) in BASE_KINDS:
+        return "a lost file comes back only with a new dump: " + bootstrap(policy.name)
     same = f" (the same for {', '.join(others[:_EXAMPLES])})" if others else ""
-    return f"a lost file comes back only with its whole table{same}: " + resync(policy.name, first)
+    return f"a lost file comes back only with its whole table{same}: " + resync(policy.name, table)

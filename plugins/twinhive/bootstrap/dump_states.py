@@ -25,7 +25,7 @@ def read_states(files: FileReader, dump: Dump, batches: Iterable[Batch]) -> dict
         lo = _content_bound(files, dump, batch.name)
         owned = _files_by_owner(files, dump, batch.name)
         for record in dump.objects(files, batch.name):
-            state = _state(record, owned, lo, _object_bound(dump, record))
+            state = _state(record, owned, lo, object_bound(dump, record))
             there = states.get(record.table.name)
             states[record.table.name] = state if there is None else _merged(there, state)
     return states
@@ -38,7 +38,7 @@ def read_partitions(files: FileReader, dump: Dump, batch: Batch, names: Collecti
     named = tuple(one for one in record.partitions if names is None or one.name(keys) in names)
     owned = _files_by_owner(files, dump, batch.name) if named else {}
     lo = _content_bound(files, dump, batch.name)
-    return _state(replace(record, partitions=named), defaultdict(dict, owned), lo, _object_bound(dump, record))
+    return _state(replace(record, partitions=named), defaultdict(dict, owned), lo, object_bound(dump, record))
 
 
 def _merged(one: TableState, other: TableState) -> TableState:
@@ -47,8 +47,11 @@ def _merged(one: TableState, other: TableState) -> TableState:
     return replace(one, partitions={**one.partitions, **other.partitions}, content=content)
 
 
-def _object_bound(dump: Dump, record: TableRecord) -> int:
-    # A consolidated dump is exact at its end, whenever its parts were read.
+def object_bound(dump: Dump, record: TableRecord) -> int:
+    """Return the event up to which the log says nothing new of what a record tells.
+
+    A consolidated dump is exact at its end, whenever its parts were read.
+    """
     return dump.manifest.end.event_id if dump.manifest.kind is DumpKind.CONSOLIDATE else record.lo
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import count
 
 from twinhive import __version__
-from twinhive.bootstrap.dump_states import batches_with, read_states, write_states
+from twinhive.bootstrap.dump_states import batches_with, object_bound, read_states, write_states
 from twinhive.bootstrap.folded_manifest import database_after, foreign_keys_after, functions_after, left_out_after
 from twinhive.bootstrap.source_states import settle
 from twinhive.bootstrap.wide_tables import WideTable, partitions_concerned, wide_tables
@@ -239,7 +239,7 @@ class Folding:
 
 
 def _view_state(record: TableRecord, dump: Dump) -> TableState:
-    lo = dump.manifest.end.event_id if dump.manifest.kind is DumpKind.CONSOLIDATE else record.lo
+    lo = object_bound(dump, record)
     keys, nothing = record.table.partition_keys, Content(lo)
     partitions = {one.name(keys): PartitionState(one, lo, nothing) for one in record.partitions}
     return TableState(record.table, lo, nothing, partitions, lo, constraints_lo=lo)

@@ -1,6 +1,7 @@
 """What a cluster sees of objects: their bytes with other places, and without the marks of copies."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import assert_never
 
 from twinhive.cluster_view.objects import ObjectKind, PlacedObject
 from twinhive.cluster_view.sight import PLACE_KEYS, Sight, Whereabouts
@@ -51,8 +52,10 @@ def _place(one: PlacedObject, place: str, where: Whereabouts, sight: Sight) -> s
         case ObjectKind.OTHER:
             other = sight.other(place)
             return place if other is None else sight.absent(place, other)
-        case _:
+        case ObjectKind.TABLE | ObjectKind.PARTITION:
             return where.shown(place, sight)
+        case _:
+            assert_never(one.kind)
 
 
 def _value(key: str, value: str, where: Whereabouts, sight: Sight) -> str:

@@ -23,7 +23,6 @@ _FIXED: Final = {
 }
 _MOST_DEPTH: Final = 32
 _MOST_VALUES: Final = 500_000
-FieldsById = Mapping[int, Any]
 
 
 def fields_of(raw: bytes, at: int = 0) -> dict[int, Any]:

@@ -7,7 +7,7 @@ from twinhive.bootstrap.copy_batch import Copied
 from twinhive.copies.lists import files_path, open_list, result_path
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import write_json
-from twinhive.model.text import Clear
+from twinhive.model.text import Clear, Text
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.step.base import Work
 from twinhive.transfer.staged.engine import copy_items
@@ -21,6 +21,11 @@ class CopyObjects:
     """Copy one batch; a file that is gone or changed is no failure: its object is not published, and listed again."""
 
     work: Work
+
+    @property
+    def mend(self) -> Text:
+        """What a person can do about files that cannot be copied."""
+        return "mend what is said above, then " + Clear("this task with all tasks after it")
 
     def job(self, ports: ReadPorts) -> CopyJob | None:
         """Return the job to run, None when there is nothing to copy. Raises ActNow for a list that is gone."""
@@ -63,7 +68,6 @@ class CopyObjects:
         record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
         write_json(ports.replica_files, job.result, record)
         if outcome.failures:
-            mend = "mend what is said above, then " + Clear("this task with all tasks after it")
-            raise failed_copy(job.label, outcome, mend)
+            raise failed_copy(job.label, outcome, self.mend)
         self.work.report(f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were there before")
         return Copied(outcome.copied_files, outcome.copied_bytes, outcome.skipped_files)

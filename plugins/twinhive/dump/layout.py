@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
 from twinhive.model.files import base_name, join, short_hash
 
@@ -26,6 +27,24 @@ class DumpKind(StrEnum):
 
 
 BASE_KINDS = (DumpKind.BOOTSTRAP, DumpKind.CONSOLIDATE)
+
+
+def kind_of(name: str) -> DumpKind:
+    """Return the kind of a dump by its name, or by its key; what is none is taken for a bootstrap's."""
+    return next((kind for kind in DumpKind if name.startswith(kind)), DumpKind.BOOTSTRAP)
+
+
+def planner_of(kind: DumpKind) -> str:
+    """Return the tasks that write dumps of a kind, for people: cleared, they write another one."""
+    match kind:
+        case DumpKind.BOOTSTRAP:
+            return "list_objects (of the bootstrap)"
+        case DumpKind.CONSOLIDATE:
+            return "round (of consolidate)"
+        case DumpKind.INCREMENTAL:
+            return "window"
+        case _:
+            assert_never(kind)
 
 
 @dataclass(frozen=True)
@@ -66,7 +85,7 @@ class DumpLayout:
 
     @property
     def is_eventless(self) -> bool:
-        """True for a window that only brings tables over whole."""
+        """True for a window that only resyncs tables."""
         begin, end = self.bounds
         return self.kind is DumpKind.INCREMENTAL and begin == end
 

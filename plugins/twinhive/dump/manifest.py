@@ -133,7 +133,7 @@ class DumpManifest:
                     f"the dump {where} has a format that this version does not read",
                     found=f"format {fields['format']}",
                     expected=f"format {FORMAT_VERSION}",
-                    next_step=Clear("the task list_objects with all tasks after it") + "; it writes a new dump",
+                    next_step=Clear("the task that planned it with all tasks after it") + "; it writes a new dump",
                 )
             kind = DumpKind(fields["kind"])
             return cls(
@@ -160,7 +160,7 @@ class DumpManifest:
                 f"the description of the dump {where} cannot be read",
                 found=f"{type(error).__name__}: {error}",
                 expected="a description as this version writes it",
-                next_step=Clear("the task list_objects with all tasks after it") + "; it writes a new dump",
+                next_step=Clear("the task that planned it with all tasks after it") + "; it writes a new dump",
             ) from error
 
 

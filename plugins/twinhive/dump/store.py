@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from twinhive.dump.claiming import claim_dumps, discard_dump
-from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout
+from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout, kind_of, planner_of
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.shards import TableRecord, decode_objects
 from twinhive.model.errors import ActNow, DumpReplaced, Missing, TryAgain
@@ -59,8 +59,8 @@ def newest_dump(files: FileReader, policy: Policy) -> Dump | None:
 def window_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
     """Return the finished window (begin, end] that holds the event after a position, None without one.
 
-    It may have been cut under another text of the policy. One without events, which only brings tables
-    over whole, is found at its own position.
+    It may have been cut under another text of the policy. One without events, which only resyncs tables,
+    is found at its own position.
     """
     for layout in dumps_of(files, policy, DumpKind.INCREMENTAL):
         begin, end = layout.bounds
@@ -78,7 +78,7 @@ def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
     except Missing:  # removed after it was found
         dump = None
     if dump is None or dump.key != key:
-        planner = "window" if name.startswith(DumpKind.INCREMENTAL) else "list_objects (or, in a round, round)"
+        planner = planner_of(kind_of(name))
         raise DumpReplaced(
             f"the dump of this task has been replaced (policy {policy.name})",
             found=f"current dump {dump.key}" if dump else f"no dump {name} in {policy.dumps}",
@@ -122,7 +122,7 @@ def planned_anew(policy: Policy, replaced: DumpReplaced) -> TryAgain:
 def of_this_text(dump: Dump, policy: Policy) -> Dump:
     """Return the dump. Raises ActNow when it was made under another text of the policy."""
     if dump.manifest.fingerprint != policy.fingerprint:
-        planner = "window" if dump.manifest.kind is DumpKind.INCREMENTAL else "list_objects (of the bootstrap)"
+        planner = planner_of(dump.manifest.kind)
         raise ActNow(
             f"the dump {dump.key} was made under another text of policy {policy.name}",
             found=f"fingerprint {dump.manifest.fingerprint}",

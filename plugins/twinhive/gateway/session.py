@@ -305,5 +305,7 @@ def _changes_definitions(request: WireMessage, kind: MethodKind | None) -> bool:
             return MARKER in request.raw
         case MethodKind.LOCAL:
             return request.head.method in _OF_CONNECTORS
-        case _:
+        case MethodKind.READ | MethodKind.SEVERAL | MethodKind.SESSION | MethodKind.GRANT | MethodKind.NEVER | None:
             return False
+        case _:
+            assert_never(kind)

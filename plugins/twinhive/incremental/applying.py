@@ -14,7 +14,7 @@ from twinhive.apply.target import Target
 from twinhive.apply.trouble import Quarantine
 from twinhive.apply.whole.database import repair_database
 from twinhive.apply.whole.repairing import repair_table
-from twinhive.apply.whole.snapshot import Snapshot, replace_table
+from twinhive.apply.whole.whole_table import WholeTable, replace_table
 from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump
@@ -181,11 +181,11 @@ class Applying:
             if left is not None:
                 yield left
 
-    def _snapshot(self, table: str) -> Snapshot:
+    def _snapshot(self, table: str) -> WholeTable:
         """Collect what the dump holds of one table."""
         dump, files = self._dump, self._ports.dump_files
         name = TableName(self._work.policy.source.database, table)
-        snapshot = Snapshot(name, dump.manifest.begin.event_id)
+        snapshot = WholeTable(name, dump.manifest.begin.event_id)
         for batch in dump.manifest.batches:
             if batch.name.startswith(WHOLE_TABLES) and any(slice_.table == name for slice_ in batch.slices):
                 items = self._items(batch, name)

@@ -26,8 +26,6 @@ _ASKED_TOGETHER = 500
 _ASKED_ALONE = 50
 """Up to so many files of one directory are asked for one by one."""
 
-WantedFile = tuple[TableName, str | None, SourceFile]
-
 
 def event_items(
     ports: SourcePorts, policy: Policy, events: list[Event], aside: Set[str], end: Position

@@ -9,9 +9,10 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
 from twinhive.journal.address import VARIABLE
-from twinhive.model.errors import InvalidSettings
+from twinhive.model.errors import InvalidSettings, Unreachable
 
 _CONNECT_SECONDS = 2
+_LONGEST_FOUND = 500
 _BUSY_MILLISECONDS = 2500
 """Less than the patience of who writes: several processes may make the tables one after the other."""
 
@@ -71,4 +72,15 @@ def _unusable(found: str) -> InvalidSettings:
         found=found,
         expected="postgresql+psycopg2://user:password@host/database, or sqlite:////path/to/file",
         next_step=f"correct the environment variable {VARIABLE} of all of Airflow's components",
+    )
+
+
+def unreadable(url: str | URL, error: Exception) -> Unreachable:
+    """Return the error of a database that does not answer, or not with a journal; no password is in it."""
+    said = str(getattr(error, "orig", None) or error)
+    return Unreachable(
+        "the journal cannot be read",
+        found=f"{make_url(url).render_as_string()}: {' '.join(said.split())[:_LONGEST_FOUND]}",
+        expected="a database that answers, with the journal's tables",
+        next_step="see that its database runs and can be reached; replication goes on without it",
     )

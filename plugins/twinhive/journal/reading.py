@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, ColumnElement, Engine, Select, Table, case, c
 from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.journal.address import journal_address, resolved
-from twinhive.journal.opening import open_engine
+from twinhive.journal.opening import open_engine, unreadable
 from twinhive.journal.records import (
     BatchRun,
     Failure,
@@ -39,7 +39,6 @@ from twinhive.journal.schema import (
     WINDOWS,
     prepare,
 )
-from twinhive.model.errors import Unreachable
 from twinhive.model.marks import UNREACHABLE, UNUSABLE
 from twinhive.model.watching.load_progress import LoadProgress
 
@@ -185,7 +184,7 @@ class JournalReader:
             with self._engine.begin() as connection:
                 return connection.execute(query).all()
         except SQLAlchemyError as error:
-            raise _unreadable(self._engine, error) from error
+            raise unreadable(self._engine.url, error) from error
 
 
 def open_reader(url: str | None = None) -> JournalReader:
@@ -202,7 +201,7 @@ def _reader_at(url: str) -> JournalReader:
     try:
         prepare(writer)
     except SQLAlchemyError as error:
-        raise _unreadable(writer, error) from error
+        raise unreadable(writer.url, error) from error
     return JournalReader(open_engine(url, writes=False))
 
 
@@ -238,12 +237,3 @@ def _order(order: str, rank: ColumnElement[int]) -> list[ColumnElement[Any]]:
     by_lag = POLICIES.c.lag_seconds.desc().nulls_last()
     orders = {"trouble": [rank.desc(), by_lag], "lag": [by_lag], "phase": [POLICIES.c.phase.asc()]}
     return [*orders.get(order, []), POLICIES.c.policy.asc()]
-
-
-def _unreadable(engine: Engine, error: SQLAlchemyError) -> Unreachable:
-    said = str(getattr(error, "orig", None) or error)
-    return Unreachable(
-        "the journal cannot be read",
-        found=f"{engine.url.render_as_string()}: {' '.join(said.split())}",
-        next_step="see that its database runs and can be reached; replication goes on without it",
-    )

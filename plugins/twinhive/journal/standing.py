@@ -13,12 +13,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.journal.address import is_shared, journal_address, resolved
 from twinhive.journal.message_rows import MONITOR
-from twinhive.journal.opening import open_engine
+from twinhive.journal.opening import open_engine, unreadable
 from twinhive.journal.patience import within
 from twinhive.journal.records import Failure, OpenFailures, SentMessage
 from twinhive.journal.schema import FAILURES, MESSAGES, NOTES, prepare
 from twinhive.journal.work_rows import copies_at_work
-from twinhive.model.errors import TwinhiveError, Unreachable
+from twinhive.model.errors import TwinhiveError
 from twinhive.model.watching.at_work import CopyAtWork
 
 _PATIENCE_SECONDS = 3.0
@@ -42,12 +42,7 @@ def what_is_open(url: str | None = None, patience: float = _PATIENCE_SECONDS) ->
     except TwinhiveError:
         raise
     except (SQLAlchemyError, TimeoutError) as error:
-        said = str(getattr(error, "orig", None) or error)
-        raise Unreachable(
-            "the journal cannot be read",
-            found=" ".join(said.split())[:500],
-            next_step="see that its database runs and can be reached; replication goes on without it",
-        ) from error
+        raise unreadable(where, error) from error
 
 
 def monitor_seen(url: str | None = None) -> float | None:

@@ -3,15 +3,21 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from twinhive.model.changes.facts import partitions_told, table_structs
 from twinhive.model.changes.fates import along
 from twinhive.model.changes.kinds import (
+    AddPartitions,
     AlterPartitions,
     AlterTable,
     CreateTable,
+    DropPartitions,
     DropTable,
     Event,
+    Insert,
+    NoContent,
+    RenamePartition,
 )
 from twinhive.model.files import is_below, relative_to
 from twinhive.model.marks import SOURCE_PLACE
@@ -85,10 +91,14 @@ class _Following:
                 self._origins[before] = None
                 known = self._locations.pop(before, {})
                 self._locations[change.after.name] = {one: _along(place, change) for one, place in known.items()}
-            case _:
+            case NoContent():
+                return
+            case AlterTable() | Insert() | AddPartitions() | DropPartitions() | AlterPartitions() | RenamePartition():
                 for table in table_structs(change)[-1:]:
                     told = {one.name(table.partition_keys): one.location for one in partitions_told(change)}
                     self._locations[table.name] |= told
+            case _:
+                assert_never(change)
 
 
 def _along(place: str | None, rename: AlterTable) -> str | None:

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from twinhive.model.errors import ActNow, TryAgain, TwinhiveError, may_pass
 from twinhive.model.exit_codes import ExitCode
+from twinhive.model.text import Text
 from twinhive.transfer.staged.job import Unusable
 
 
@@ -70,7 +71,7 @@ class NotAllCopied(ActNow):
 class NextSteps:
     """What a person can do where the job was submitted, by how it ended."""
 
-    act_now: str
+    act_now: Text
     unusable: str
     try_again: str
     failed: str = "some files cannot be copied"

@@ -9,6 +9,7 @@ from airflow.sdk.exceptions import AirflowException, AirflowSecretsBackendAccess
 
 from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
+from tests.support.builders import a_policy
 from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.assets import announce, announce_data, announce_pending, replica_asset
@@ -17,6 +18,7 @@ from twinhive.airflow_edge.monitor.failures import RETRY_RULES, MayPass, PersonM
 from twinhive.airflow_edge.tasks.spark_submit import explain_spark_failure
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.airflow_edge.tasks.step_task import batches_of, passed_over, summary_of
+from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.bootstrap.gate import GateOpen
 from twinhive.bootstrap.list_objects import ObjectsListed
 from twinhive.bootstrap.round import Folded
@@ -34,6 +36,7 @@ from twinhive.model.errors import (
     Unreachable,
 )
 from twinhive.model.exit_codes import ExitCode
+from twinhive.step.base import Work
 
 
 @pytest.fixture
@@ -121,6 +124,9 @@ def test_a_connection_of_the_environment_is_resolved(monkeypatch: pytest.MonkeyP
     assert (found.host, found.port, found.extra) == ("nn", 9000, {"user": "etl"})
 
 
+MEND = CopyBatch(Work(a_policy(), "b", "bootstrap-7-7-1234")).mend
+
+
 @pytest.mark.parametrize(
     ("message", "family", "said"),
     [
@@ -134,7 +140,7 @@ def test_a_connection_of_the_environment_is_resolved(monkeypatch: pytest.MonkeyP
     ],
 )
 def test_the_exit_code_of_spark_submit_decides_who_acts(message: str, family: type[TwinhiveError], said: str) -> None:
-    explained = explain_spark_failure(AirflowException(message), "sales.orders +1 tables")
+    explained = explain_spark_failure(AirflowException(message), "sales.orders +1 tables", MEND)
     assert isinstance(explained, family)
     assert explained.what.startswith("sales.orders +1 tables: ")
     assert said in str(explained)

@@ -63,7 +63,7 @@ def submit(size: tuple[int, int] = (3, 100), **conf: str) -> None:
     job = CopyJob(
         "hdfs://west/l", "hdfs://west/s", "hdfs://west/r", "some tables", *size, superseded_ok=True, batch_weight=2**36
     )
-    task._submit(job, wiring, {"params": {"copy_threads": 4}})
+    task._submit(job, "mend it", wiring, {"params": {"copy_threads": 4}})
 
 
 def test_spark_ends_with_the_task_that_submitted_it(submitted: dict[str, Any]) -> None:

@@ -13,8 +13,8 @@ from twinhive.apply.actions import Action, Edit, Rows
 from twinhive.apply.lane import Lane
 from twinhive.apply.placing import Placing
 from twinhive.apply.progress import Progress
+from twinhive.apply.replica_cache import ReplicaCache
 from twinhive.apply.target import Target
-from twinhive.apply.twin import Twin
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import TwinhiveError
 from twinhive.shown_sets.later_events import LaterEvents
@@ -112,7 +112,7 @@ def swaps_neighbours(patch: Patch) -> None:
 
 def ignores_stamps(patch: Patch) -> None:
     """What a killed run has done is done again."""
-    patch.setattr(Twin, "is_at", lambda self, found, event_id: False)
+    patch.setattr(ReplicaCache, "is_at", lambda self, found, event_id: False)
 
 
 def forgets_drops(patch: Patch) -> None:

@@ -23,5 +23,5 @@ def test_a_half_of_a_pair_in_a_name_is_kept() -> None:
 
 
 def test_equal_lines_give_equal_bytes_that_zcat_reads() -> None:
-    assert pack_lines(["a"]) == pack_lines(["a"])
+    assert pack_lines(["a"])[4:8] == bytes(4), "gzip would write the time there"
     assert gzip.decompress(pack_lines(["a", "b"])) == b"a\nb\n"

@@ -5,7 +5,7 @@ import pytest
 from tests.support.builders import a_partition, a_table
 from tests.support.worlds.fake_world import tuned
 from tests.unit.incremental.test_incremental import Followed
-from twinhive.apply.twin import Twin
+from twinhive.apply.replica_cache import ReplicaCache
 from twinhive.model.errors import ChangedMeanwhile
 from twinhive.model.names import TableName
 
@@ -35,7 +35,7 @@ def test_statistics_of_its_partitions_are_those_of_the_later_one(by: str, consis
 def test_a_table_that_another_run_has_made_anew_meanwhile_is_read_again_by_the_next_try() -> None:
     followed = Followed()
     plain, replica = TableName("sales", "plain"), followed.world.replica
-    twin = Twin(replica, followed.policy, followed.world.source.log_id())
+    twin = ReplicaCache(replica, followed.policy, followed.world.source.log_id())
     assert twin.table(plain) is not None
     replica.drop_table(plain, delete_data=False)
     made_anew = a_table("sales.plain", partition_keys=("p",))

@@ -21,6 +21,7 @@ from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.model.spoken import readable
+from twinhive.model.text import Text
 from twinhive.spark.applications import application_file
 from twinhive.spark.environment import ALWAYS, quiet_and_quick, spark_environment
 from twinhive.spark.lifeline import held
@@ -59,7 +60,7 @@ class CopyOperator(SparkSubmitOperator):
                 job = step.job(ports)
                 if job is not None:
                     self._moves = recording.moves
-                    self._submit(job, wiring, context)
+                    self._submit(job, step.mend, wiring, context)
                 recording.succeeded(job, wiring, ports)
 
     def _get_hook(self) -> SparkSubmitHook:
@@ -76,7 +77,7 @@ class CopyOperator(SparkSubmitOperator):
                 self._moves()
             yield line
 
-    def _submit(self, job: CopyJob, wiring: Wiring, context: Any) -> None:
+    def _submit(self, job: CopyJob, mend: Text, wiring: Wiring, context: Any) -> None:
         # An unknown id would be submitted to YARN without a word.
         resolve_from_airflow(wiring.replica.job_tracker.connection)
         cache = package_cache()
@@ -95,7 +96,7 @@ class CopyOperator(SparkSubmitOperator):
                 with folded(self.log.info, "Spark's own log"), held(Path(directory, SETTINGS)):
                     super().execute(context)
             except Exception as error:
-                raise explain_spark_failure(error, job.label) from None
+                raise explain_spark_failure(error, job.label, mend) from None
             archive.job_has_succeeded()
 
     def _prepare(self, job: CopyJob, wiring: Wiring, context: Any, directory: Path, cache: Path) -> None:

@@ -93,5 +93,11 @@ class ExternalChanges:
                 return record.table is not None or any(one.thing.values == values for one in record.partitions.values())
             case AddConstraints(table=name) | DropConstraint(table=name):
                 return self._pending.get(name).table is not None
+            case DatabaseChange() | FunctionChange() | NotReplicated():
+                return False
+            case CreateTable() | DropTable() | AlterTable() | Insert():
+                return False  # they tell their table
+            case AddPartitions() | DropPartitions() | AlterPartitions() | RenamePartition():
+                return False
             case _:
-                return False  # of a database or a function
+                assert_never(change)

@@ -10,7 +10,7 @@ from twinhive.apply.constraining import constrain
 from twinhive.apply.metadata_calls import add_partitions, alter_partitions, alter_table, drop_partitions
 from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
-from twinhive.apply.whole.snapshot import Snapshot
+from twinhive.apply.whole.whole_table import WholeTable
 from twinhive.model.changes.events import Position
 from twinhive.model.equality.canonical import canonical_constraints
 from twinhive.model.equality.reconcile import LeafAction, TablePlan
@@ -20,7 +20,7 @@ from twinhive.model.placement import partition_directory, silent_key, table_dire
 
 
 def repair_table(
-    target: Target, progress: Progress, snapshot: Snapshot, plan: TablePlan, end: Position, token: str
+    target: Target, progress: Progress, snapshot: WholeTable, plan: TablePlan, end: Position, token: str
 ) -> tuple[str, ...]:
     """Do what a plan says, and release the table from quarantine. Return constraints that could not be added.
 
@@ -49,7 +49,7 @@ class _Repairing:
 
     target: Target
     source: Table
-    snapshot: Snapshot
+    snapshot: WholeTable
     plan: TablePlan
     event_id: int
     key: str

@@ -1,6 +1,7 @@
 """The calls of one client at the port of a cluster: what is let in, and what is shown of the answer."""
 
 from dataclasses import replace
+from typing import assert_never
 
 from twinhive.cluster_view.admitting import Asks, PortCall, Refusal
 from twinhive.cluster_view.port import ClusterPort, Port
@@ -60,5 +61,7 @@ def _asks(method: str, kind: MethodKind | None) -> Asks:
             return Asks.READ
         case MethodKind.DEFINITION:
             return Asks.READ if method.startswith("get") else Asks.DATABASE
-        case _:
+        case MethodKind.SESSION | MethodKind.LOCAL | MethodKind.GRANT | MethodKind.NEVER | None:
             return Asks.OTHER
+        case _:
+            assert_never(kind)

@@ -159,8 +159,12 @@ def _locations(change: Change, partition: str | None) -> list[str | None]:
             return [after.location]
         case AlterPartitions():
             return [one.location for one in change.after if _name(change, one) == partition]
-        case _:
+        case AlterTable() | CreateTable() | DropTable() | Insert():
             return []
+        case AddPartitions() | DropPartitions() | RenamePartition() | NoContent():
+            return []
+        case _:
+            assert_never(change)
 
 
 def _relative(change: Insert, event_id: int) -> Iterator[str]:

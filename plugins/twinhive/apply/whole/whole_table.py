@@ -27,7 +27,7 @@ The event as of which it comes stands in a parameter of its own (`COMING_AT`).
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class WholeTable:
     """A source table at one event; `table` is None when the source has none of this name.
 
     `begin` is the event after which the window begins of which it is the end.
@@ -39,15 +39,15 @@ class Snapshot:
     partitions: tuple[Partition, ...] = ()
     files: OwnFiles = field(default_factory=dict)
 
-    def with_record(self, table: Table, partitions: tuple[Partition, ...], files: OwnFiles) -> "Snapshot":
-        """Return the snapshot with one more part of the table."""
+    def with_record(self, table: Table, partitions: tuple[Partition, ...], files: OwnFiles) -> "WholeTable":
+        """Return it with one more part of the table."""
         return replace(self, table=table, partitions=(*self.partitions, *partitions), files={**self.files, **files})
 
 
 def replace_table(
-    external: ExternalTarget, progress: Progress, snapshot: Snapshot, end: Position, token: str
+    external: ExternalTarget, progress: Progress, snapshot: WholeTable, end: Position, token: str
 ) -> tuple[str, ...]:
-    """Put a snapshot in the place of what the replica has of the table, and release it from quarantine.
+    """Put a source table in the place of what the replica has of the table, and release it from quarantine.
 
     Returns the constraints that could not be added, each with the reason. An external table waits for its data, and
     the replica's table stays until that is there.
@@ -67,7 +67,7 @@ def replace_table(
     return constraints_left
 
 
-def _let_wait(external: ExternalTarget, snapshot: Snapshot, table: Table, event_id: int) -> None:
+def _let_wait(external: ExternalTarget, snapshot: WholeTable, table: Table, event_id: int) -> None:
     """Let a table wait with all its partitions. Raises InvalidSettings for a place of nobody's."""
     name = external.target.policy.on_replica(snapshot.name)
     partitions = {one.name(table.partition_keys): one for one in snapshot.partitions}
@@ -83,7 +83,7 @@ def _let_wait(external: ExternalTarget, snapshot: Snapshot, table: Table, event_
     external.pending.put(record)
 
 
-def _rebuild(target: Target, progress: Progress, snapshot: Snapshot, end: Position, token: str) -> tuple[str, ...]:
+def _rebuild(target: Target, progress: Progress, snapshot: WholeTable, end: Position, token: str) -> tuple[str, ...]:
     """Build a table beside the old one, and drop that.
 
     Everything is built beside the old table in a directory named by the event and the dump (`token`): the old
@@ -119,7 +119,7 @@ def _say_complete(target: Target, name: TableName, event_id: int) -> None:
         alter_table(target, made, target.restamped(made.with_parameters(said), event_id))
 
 
-def _is_this(target: Target, there: Table, snapshot: Snapshot, location: str | None, end: Position) -> bool:
+def _is_this(target: Target, there: Table, snapshot: WholeTable, location: str | None, end: Position) -> bool:
     if location is not None:
         return there.location == location
     is_view = snapshot.table is not None and not there.has_files
@@ -130,7 +130,7 @@ def _is_this(target: Target, there: Table, snapshot: Snapshot, location: str | N
     return comes_at == str(end.event_id)
 
 
-def _beginning(target: Target, snapshot: Snapshot, table: Table, event_id: int) -> Table:
+def _beginning(target: Target, snapshot: WholeTable, table: Table, event_id: int) -> Table:
     """Return a table as it is created: one to which nothing is to be added is complete at once."""
     if not snapshot.partitions and not table.constraints:
         return target.table(table, table.location, event_id)
@@ -138,7 +138,7 @@ def _beginning(target: Target, snapshot: Snapshot, table: Table, event_id: int) 
     return begun.with_parameters({**begun.parameters, COMING_AT: str(event_id)})
 
 
-def _put(target: Target, snapshot: Snapshot, table: Table, event_id: int, *, is_there: bool) -> None:
+def _put(target: Target, snapshot: WholeTable, table: Table, event_id: int, *, is_there: bool) -> None:
     """Build what is missing of a table that has its name and location on the replica."""
     name, location, keys = table.name, table.location, table.partition_keys
     places = {

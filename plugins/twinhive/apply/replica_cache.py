@@ -19,7 +19,7 @@ from twinhive.model.policy import Policy
 from twinhive.ports import MetastoreReader
 
 
-class Twin:
+class ReplicaCache:
     """Hold tables by their replica's names, and partitions by table and name; None is an absent one."""
 
     def __init__(self, replica: MetastoreReader, policy: Policy, log_id: str) -> None:
