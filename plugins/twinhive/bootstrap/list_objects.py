@@ -12,6 +12,7 @@ from types import MappingProxyType
 from twinhive.bootstrap.distinct_places import DistinctPlaces
 from twinhive.bootstrap.measured_sizes import read_sizes
 from twinhive.bootstrap.overlap_suspects import OverlapSuspects
+from twinhive.bootstrap.source_database import find_source_database
 from twinhive.bootstrap.source_states import current_partitions
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, saved_events_directory
@@ -21,14 +22,11 @@ from twinhive.dump.store import Dump, begin_attempt, being_written, newest_dump,
 from twinhive.events.reader import position_at
 from twinhive.model.batches import Batch, Slice, cut_batches, wanted_weight
 from twinhive.model.changes.events import Position
-from twinhive.model.errors import Missing
+from twinhive.model.errors import TwinhiveError
 from twinhive.model.files import Usage
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import CORRECT_THE_SOURCE
-from twinhive.model.objects import Database, Table
+from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
-from twinhive.model.remotes.as_source import refused_remote
-from twinhive.model.text import Clear, Either
 from twinhive.ports import FileReader, MetastoreReader, SourcePorts
 from twinhive.replica import replica_state
 from twinhive.replica.replica_state import already_published, read_state
@@ -125,7 +123,9 @@ def write_listing(
     With `checks_places` an external table for which the policy has no place is refused (InvalidSettings). `known` are
     sizes of tables.
     """
-    database = _source_database(ports.source, policy)
+    database = find_source_database(ports.source, policy)
+    if isinstance(database, TwinhiveError):
+        raise database
     token = uuid.uuid4().hex
     attempt = begin_attempt(ports.dump_files, policy, token)
     with being_written(ports.dump_files, attempt):
@@ -164,20 +164,6 @@ def write_listing(
         batch_weight=wanted_weight(sizes, most),
     )
     return publish_dump(ports.dump_files, attempt, layout, manifest)
-
-
-def _source_database(source: MetastoreReader, policy: Policy) -> Database:
-    database = source.database(policy.source.database)
-    if database is not None and (remote := refused_remote(database, policy.source)) is not None:
-        raise remote
-    if database is None:
-        raise Missing(
-            f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
-            found=f"no such database at {', '.join(source.addresses())}",
-            expected="the database that " + Either("source.database of the policy file", "the statement") + " names",
-            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + Clear("the task"),
-        )
-    return database
 
 
 def _check_places(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from twinhive.bootstrap.function_check import report_functions
 from twinhive.bootstrap.measured_sizes import write_sizes
+from twinhive.bootstrap.source_database import find_source_database
 from twinhive.dump.claiming import claim_dumps, foreign_dumps
 from twinhive.external.check_base import base_problems, claim_base
 from twinhive.log.log_access import report_replica, source_problems
@@ -16,10 +17,9 @@ from twinhive.model.files import Usage, authority, join
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import PHASE, Phase
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import CORRECT_THE_SOURCE, RETRIES, STAGING_ROOT, correct
+from twinhive.model.next_steps import RETRIES, STAGING_ROOT, correct
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
-from twinhive.model.remotes.as_source import refused_remote
 from twinhive.model.text import Clear
 from twinhive.owned.staging import claim_staging, foreign_staging
 from twinhive.ports import FileReader, WritePorts
@@ -169,16 +169,9 @@ def check_source(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
     for address in ports.source.addresses():
         yield from check_address(ports.source, address, policy)
     yield from source_problems(ports.source, step.work.report)
-    database = ports.source.database(policy.source.database)
-    if database is not None and (remote := refused_remote(database, policy.source)) is not None:
-        yield remote
-    if database is None:
-        yield Missing(
-            f"database {policy.source.database} does not exist on cluster {policy.source.cluster}",
-            found=f"no such database at {', '.join(ports.source.addresses())}",
-            expected="the database that source.database of the policy file names",
-            next_step=CORRECT_THE_SOURCE + ", or create the database; then " + Clear("the task"),
-        )
+    found = find_source_database(ports.source, policy)
+    if isinstance(found, TwinhiveError):
+        yield found
 
 
 def check_replica(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:

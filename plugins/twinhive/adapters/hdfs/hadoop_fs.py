@@ -91,7 +91,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas)
         """Make a directory and its parents; one that exists is fine."""
         with translated(self.root, path):
             if not self._java.mkdirs(self._path(path) if path == self.root else self._changed(path)):
-                raise Refused(f"{path}: {self.root} did not make the directory")
+                raise _refused(f"{path}: {self.root} did not make the directory", "a directory that can be made")
 
     def make_private(self, path: str) -> None:
         """Make a directory that nobody but its owner may look into, its parents as usual; one that exists stays."""
@@ -101,7 +101,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas)
             if not self._exists(path):
                 permission = java_class("org.apache.hadoop.fs.permission.FsPermission").createImmutable(_PRIVATE)
                 if not self._java.mkdirs(java_path, permission):
-                    raise Refused(f"{path}: {self.root} did not make the directory")
+                    raise _refused(f"{path}: {self.root} did not make the directory", "a directory that can be made")
 
     def rename(self, source: str, target: str) -> bool:
         """Rename without overwriting; False when the target exists or the source is gone.
@@ -132,7 +132,9 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas)
             if not self._java.rename(java_source, java_target):
                 self._java.delete(java_target, False)
                 if not self._java.rename(java_source, java_target):
-                    raise Refused(f"{target}: {self.root} did not put the new file in place")
+                    raise _refused(
+                        f"{target}: {self.root} did not put the new file in place", "a file that can be renamed"
+                    )
 
     def delete_file(self, path: str) -> bool:
         """Delete a file, or a directory with nothing in it; False when there was none. Raises Refused."""
@@ -142,7 +144,8 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas)
             except java_class("java.io.IOException"):
                 # File systems have several exceptions for it, one of them without a name.
                 if (there := self.status(path)) is not None and there.is_directory:
-                    raise Refused(f"{path}: {self.root} did not delete a directory with something in it") from None
+                    said = f"{path}: {self.root} did not delete a directory with something in it"
+                    raise _refused(said, "an empty directory") from None
                 raise
 
     def delete(self, path: str) -> bool:
@@ -204,3 +207,9 @@ def _directory_there(path: str) -> Refused:
     return Refused(
         f"{path}: a directory is there, which no file replaces", expected="a file", next_step="move the directory away"
     )
+
+
+def _refused(what: str, expected: str) -> Refused:
+    """Return the error of a call to which the file system only says no."""
+    next_step = "look what lies there, and what may be done there: hdfs dfs -ls -d; then run again"
+    return Refused(what, found="false, without a reason", expected=expected, next_step=next_step)

@@ -75,6 +75,7 @@ class LeaseFiles:
         return LeaseHeld(
             f"{self.path(epoch)}: the lease is held by a process that may still be running",
             found=self.holder_of(epoch),
+            expected="a lease that is released, or whose holder has ended",
             next_step="wait until it has ended",
         )
 

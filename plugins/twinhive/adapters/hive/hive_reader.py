@@ -135,7 +135,7 @@ class ThriftMetastoreReader:
         )
         # The server has no partitions to tell of a table that does not exist.
         if not names and self.table(table) is None:
-            raise Missing(f"listing partitions of {table}: there is no such table")
+            raise _no_table(f"listing partitions of {table}")
         return sorted(names)
 
     def partition_names_with(self, table: TableName, values: Sequence[str]) -> list[str]:
@@ -145,7 +145,7 @@ class ThriftMetastoreReader:
             lambda client: client.get_partition_names_ps(table.database, table.table, list(values), _ALL),
         )
         if not names and self.table(table) is None:
-            raise Missing(f"listing partitions of {table}: there is no such table")
+            raise _no_table(f"listing partitions of {table}")
         return sorted(names)
 
     def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
@@ -196,7 +196,7 @@ class ThriftMetastoreReader:
 
     def _check_there(self, name: TableName) -> None:
         if self.table(name) is None:
-            raise Missing(f"reading where the partitions of {name} lie: there is no such table")
+            raise _no_table(f"reading where the partitions of {name} lie")
 
     def _locations_by_names(self, table: Table) -> list[tuple[str, str]]:
         found = self.partitions(table.name, self.partition_names(table.name))
@@ -274,4 +274,13 @@ def _event_row(event: Any) -> EventRow:
         table=event.tableName or None,
         message=event.message or "",
         message_format=event.messageFormat or "",
+    )
+
+
+def _no_table(doing: str) -> Missing:
+    return Missing(
+        f"{doing}: there is no such table",
+        found="no table of this name in the metastore",
+        expected="a table that was there a moment ago",
+        next_step="run again: what has dropped or renamed it is in the log",
     )

@@ -77,7 +77,12 @@ class StagingCleaner:
             self._say(_KEPT, f"kept, nothing says that we have made it: {directory}")
             return False
         if ports.trees.lease.is_held(lease_in):
-            raise LeaseHeld(f"{lease_in}: the lease is held by a process that may still be running")
+            raise LeaseHeld(
+                f"{lease_in}: the lease is held by a process that may still be running",
+                found="a load that is under way, or was killed within the last minutes",
+                expected="a load that has ended",
+                next_step="wait until it has ended; its next run goes on with it",
+            )
         going = None if directory == was else owned
         try:
             with ports.trees.lease.hold(lease_in, self.work.holder, LeaseKind.HOUSEKEEPING) as lease:

@@ -7,6 +7,7 @@ or carried along by a rename: the checksum of the event says which one it is.
 
 from twinhive.model.errors import ActNow, Missing, Refused, SourceMoved, TwinhiveError
 from twinhive.model.files import ChecksumForm, FileStatus, base_name, join
+from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileReader
 from twinhive.transfer.staged.staged import CopyItem
 from twinhive.transfer.staged.stager import Staged, Stager
@@ -82,7 +83,12 @@ class EventCopier:
 
         def check() -> None:
             if not self._is_still(original, item):
-                raise SourceMoved(f"{original.path}: the file changed or went away while it was copied")
+                raise SourceMoved(
+                    f"{original.path}: the file changed or went away while it was copied",
+                    found="another file, or none",
+                    expected="the file that the event names",
+                    next_step=RETRIES,
+                )
 
         try:
             return self._stager.stage(original, item.staged_path(self._staging), check)

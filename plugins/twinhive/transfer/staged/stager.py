@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from twinhive.model.errors import CopyDiffers, Missing, Refused, TwinhiveError
 from twinhive.model.files import Creation, FileStatus, base_name, is_below, join, parent
+from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileWriter
 from twinhive.transfer.staged.ownership import Ownership
 from twinhive.transfer.staged.parts import PartsWriter
@@ -72,7 +73,12 @@ class Stager:
             return
         there = self._target.status(path)
         if there is None:
-            raise CopyDiffers(f"{temporary}: the copy of {original.path} vanished before it had its name")
+            raise CopyDiffers(
+                f"{temporary}: the copy of {original.path} vanished before it had its name",
+                found="nothing there",
+                expected="the copy that was just written",
+                next_step=RETRIES,
+            )
         if there.is_directory or there.length != original.length:
             raise Refused(
                 f"{path}: a copy of {original.path} with a wrong length is in the way",

@@ -14,6 +14,7 @@ from enum import Enum
 
 from twinhive.model.errors import AlreadyThere, Missing, SourceGone, SourceMoved, TwinhiveError
 from twinhive.model.files import FileStatus
+from twinhive.model.next_steps import RETRIES
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.transfer.staged.attributes import AttributeCopier
 from twinhive.transfer.staged.meter import OnBytes
@@ -206,7 +207,12 @@ class FileActions:
         stream = self._source.open(original.path, offset=there.length)
         appended = self._target.append_from(stream, there.path, meter=self._meter)
         if there.length + appended != original.length:
-            raise SourceMoved(f"{original.path}: the source file has changed since it was listed")
+            raise SourceMoved(
+                f"{original.path}: the source file has changed since it was listed",
+                found=f"{there.length + appended:,} bytes",
+                expected=f"{original.length:,} bytes",
+                next_step=RETRIES,
+            )
         return appended if self._are_equal(original, there, length=original.length) else None
 
     def _align(self, original: FileStatus, action: FileAction) -> bool:

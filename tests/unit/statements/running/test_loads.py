@@ -145,7 +145,7 @@ def test_a_lost_file_is_named_and_the_way_out_is_said_in_statements(speaker: Spe
     with pytest.raises(ActNow) as caught:
         speaker.say(f"REPL LOAD FROM '{directory}'", "west")
     _says_nothing_of_tasks(caught.value)
-    assert "REPLACE" in str(caught.value.words.next_step)
+    assert "dump and load the whole database" in str(caught.value.words.next_step)
     assert databases(speaker) == []
 
 
