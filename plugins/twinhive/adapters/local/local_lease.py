@@ -33,6 +33,7 @@ class LocalLease:
                 raise LeaseHeld(
                     f"{directory}: another run writes here",
                     found=_said(file),
+                    expected="nobody else who writes here",
                     next_step="wait until it has ended, then run again",
                 ) from None
             file.truncate(0)
