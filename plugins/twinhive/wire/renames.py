@@ -57,9 +57,10 @@ class Renames:
             return None
         pairs = [self.tables.get((form.key, key_of(table.decode("utf-8", "replace")))) for table in tables]
         new = {pair[0] if pair else self.databases.get(form.key) for pair in pairs} or {self.databases.get(form.key)}
-        if len(new) > 1:
+        if len({one or form.key for one in new}) > 1:
             raise WireError(f"one call names tables of {text} that stand for tables of several databases")
-        database = new.pop()
+        # A table that goes by another name in the same database leaves this text as it is, as its neighbours do.
+        database = None if None in new else new.pop()
         return None if database is None else form.renamed(database)
 
     def _table(self, text: str, database: bytes | None) -> str | None:
