@@ -25,7 +25,7 @@ class RunningCalls:
         self._is_over = False
 
     def run(self, call: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-        """Return what `call` returns, in the thread that is here. Raises NotBegun after `end`."""
+        """Return what `call` returns, in the thread that is here. Raises NotBegun after the `with`."""
         with self._changed:
             if self._is_over:
                 raise NotBegun

@@ -77,6 +77,14 @@ def test_tables_of_several_databases_under_one_name_are_refused() -> None:
         renamed(asked, Renames({}, {("a", "x"): ("b", "x1")}))
 
 
+@pytest.mark.parametrize("tables", [["x", "y"], ["y", "x"]])
+def test_a_renamed_table_and_another_one_of_the_same_database_are_asked_by_one_call(tables: list[str]) -> None:
+    asked = request("get_table_objects_by_name_req", req=GetTablesRequest(dbName="A", tblNames=tables))
+    sent = renamed(asked, Renames({}, {("a", "x"): ("a", "x1")}))
+    read = decoded(ThriftHiveMetastore.get_table_objects_by_name_req_args, sent.body).req
+    assert (read.dbName, sorted(read.tblNames)) == ("A", ["x1", "y"])
+
+
 def test_both_ends_of_a_foreign_key_are_renamed_each_by_its_own_database() -> None:
     key = SQLForeignKey(
         pktable_db="a", pktable_name="t", fktable_db="b", fktable_name="t", pkcolumn_name="t", fk_name="a"
