@@ -134,14 +134,13 @@ def open_list(files: FileReader, policy: Policy, name: str) -> CopyList:
 
 
 def lists_there(files: FileReader, policy: Policy) -> list[CopyList]:
-    """Return the lists that are complete, the oldest first."""
+    """Return the lists that are complete, the newest first: by their events, then by when they were complete."""
     ((_, children),) = files.list_directories([lists_directory(policy)])
     names = [base_name(child.path) for child in children or ()]
-    return [open_list(files, policy, name) for name in sorted(names) if _is_complete(files, policy, name)]
-
-
-def _is_complete(files: FileReader, policy: Policy, name: str) -> bool:
-    return files.status(_manifest_path(policy, name)) is not None
+    complete = [(name, found) for name in names if (found := files.status(_manifest_path(policy, name)))]
+    lists = [(open_list(files, policy, name), found.modified_ms) for name, found in complete]
+    lists.sort(key=lambda pair: (pair[0].event_id, pair[1]), reverse=True)
+    return [listed for listed, _ in lists]
 
 
 def objects_of(files: FileReader, policy: Policy, name: str, batch: str) -> dict[CopyObject, list[CopyItem]]:

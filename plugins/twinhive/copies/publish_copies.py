@@ -25,7 +25,7 @@ from twinhive.transfer.staged.staged import base_directory
 
 @dataclass(frozen=True)
 class CopiesPublished:
-    """What came of what was listed: copies that are marked, and objects that were not copied as they are now."""
+    """What came of what was listed: copies that are marked; objects of the newest list that were no more as listed."""
 
     published: int = 0
     files: int = 0
@@ -35,7 +35,11 @@ class CopiesPublished:
 
 @dataclass(frozen=True)
 class PublishCopies:
-    """Publish what was copied of the lists that are there, batch by batch."""
+    """Publish what was copied of the lists that are there, batch by batch.
+
+    A run that was killed leaves its list. The newest one comes first: a file that two lists name is copied once, and
+    the older list, of which something has changed since, would take it from the one that is still true.
+    """
 
     work: Work
 
@@ -43,8 +47,9 @@ class PublishCopies:
         """Return what was published; what has changed since it was listed is left to the next list."""
         policy = self.work.policy
         with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
-            publishing = _Publishing(ports, self.work, lease)
-            for listed in lists_there(ports.replica_files, policy):
+            lists = lists_there(ports.replica_files, policy)
+            publishing = _Publishing(ports, self.work, lease, newest=next(iter(lists), None))
+            for listed in lists:
                 for batch in listed.batches:
                     publishing.publish(listed, objects_of(ports.replica_files, policy, listed.name, batch.name))
                 lease.confirm()
@@ -71,6 +76,7 @@ class _Publishing:
     ports: WritePorts
     work: Work
     lease: Lease
+    newest: CopyList | None
     done: CopiesPublished = field(default_factory=CopiesPublished)
 
     def publish(self, listed: CopyList, batch: ListedCopies) -> None:
@@ -100,7 +106,9 @@ class _Publishing:
             for one in unchanged
         }
         self._mark(name, now, marks, news.end.event_id)
-        self._count(objects, marks)
+        # What an older list says is said again by the newest, or is there.
+        changed = len(objects) - len(marks) if listed == self.newest else 0
+        self._count(marks, changed)
 
     def _mark(self, name: TableName, now: dict[Values, Marked], marks: dict[Values, CopyMark], event_id: int) -> None:
         policy = self.work.policy
@@ -115,14 +123,14 @@ class _Publishing:
         there = mark_on(one.parameters, self.work.policy.replica.cluster)
         return there is not None and there.location == mark.location
 
-    def _count(self, objects: ListedCopies, marks: dict[Values, CopyMark]) -> None:
+    def _count(self, marks: dict[Values, CopyMark], changed: int) -> None:
         done = self.done
         self.done = replace(
             done,
             published=done.published + len(marks),
             files=done.files + sum(mark.files for mark in marks.values()),
             bytes=done.bytes + sum(mark.bytes for mark in marks.values()),
-            changed=done.changed + len(objects) - len(marks),
+            changed=done.changed + changed,
         )
 
 
