@@ -85,6 +85,8 @@ def native_package(cache: Path) -> Path:
     if importlib.util.find_spec("_jpype") is None:
         raise ActNow(
             "the Python package jpype is not installed here, so it cannot be shipped to executors",
+            found="no module _jpype",
+            expected="jpype, of the version that requirements.txt names",
             next_step="pip install -r requirements.txt",
         )
     return _archive(cache, "native", dict(_native_files()))

@@ -33,5 +33,6 @@ def _unknown(name: str, error: Exception) -> Unreachable:
     return Unreachable(
         f"whether the pools of policy {name} exist is not known: Airflow's database does not answer",
         found=str(error).partition("\n")[0],
+        expected="an answer of Airflow's database",
         next_step="run this where `airflow pools list` shows them, with Airflow's own environment",
     )

@@ -33,7 +33,12 @@ def clear_way(target: Target, table: Table, place: str, event_id: int) -> None:
     target.lease.confirm()
     away = partition_directory(table.location or "", event_id, "_left")
     if owned.move_aside(away, place) is None:
-        raise TryAgain(f"{place} was not moved aside", found=f"nothing there, or {away}", next_step=RETRIES)
+        raise TryAgain(
+            f"{place} was not moved aside",
+            found=f"nothing there, or {away}",
+            expected="a directory there that nobody else moves, and no other in its new place",
+            next_step=RETRIES,
+        )
 
 
 def _user(target: Target, table: Table, place: str) -> str | None:

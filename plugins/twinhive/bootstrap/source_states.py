@@ -43,6 +43,7 @@ def settle(stream: EventStream, shard: Shard, end: Position, follow: FollowShard
     raise TryAgain(
         f"the source of policy {stream.policy.name} changes faster than it can be read",
         found=f"{', '.join(map(str, unsure[:5]))} changed during each of {_MOST_READINGS} readings",
+        expected="one reading during which they stay as they are",
         next_step=RETRIES + "; if it goes on, pause what renames or recreates these tables",
     )
 

@@ -9,7 +9,17 @@ import typer
 
 from twinhive.cli.base import PolicyArgument, wiring_of
 from twinhive.cli.json_output import print_json
-from twinhive.cli.terminal import NOTHING_CHANGED, AsJson, Config, DryRun, errors_shown, holder_of, print_stderr, say
+from twinhive.cli.terminal import (
+    NOTHING_CHANGED,
+    AsJson,
+    Config,
+    DryRun,
+    errors_shown,
+    holder_of,
+    print_stderr,
+    say,
+    without_airflow,
+)
 from twinhive.copies.retire import RetirePlacement
 from twinhive.model.marks import Phase
 from twinhive.model.policy import Policy
@@ -172,7 +182,7 @@ def failover(
         raise typer.BadParameter("--unplanned needs --at and --reason; --dry-run says what would be lost")
     if not unplanned and (at is not None or reason):
         raise typer.BadParameter("--at and --reason are for --unplanned")
-    with errors_shown(as_json=as_json):
+    with errors_shown(as_json=as_json), without_airflow():
         wiring, holder = wiring_of(config, policy), holder_of("failover")
         ports = wiring.write_ports()
         report = print_stderr if as_json else say

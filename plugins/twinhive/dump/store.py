@@ -167,6 +167,7 @@ def _removed(attempt: DumpLayout, error: ActNow) -> TryAgain:
     return TryAgain(
         f"the dump that was being written in {attempt.directory} is gone: another run has removed it",
         found=error.what,
+        expected="a dump that only the run which began it writes or removes",
         next_step="nothing, when that run has gone on; else " + Clear("this task"),
     )
 
@@ -179,12 +180,16 @@ def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, man
         discard_dump(files, attempt.directory)
         raise TryAgain(
             f"the dump {layout.directory} is not published: another run has removed parts of it",
+            found=f"no {attempt.begun}",
+            expected="a dump that only the run which began it writes or removes",
             next_step="nothing, when that run has gone on; else " + Clear("this task"),
         )
     discard_dump(files, layout.directory)
     if not files.rename(attempt.directory, layout.directory):
         raise TryAgain(
             f"the dump {layout.directory} appeared while another one was being written",
+            found=f"{layout.directory}, and {attempt.directory}",
+            expected="one run that writes it",
             next_step=Clear("this task") + "; another run of it seems to be active",
         )
     return Dump(layout, manifest)

@@ -34,6 +34,7 @@ _NO_SNAPSHOTS = "-"
 _DAY = 86_400
 _TAKE_AS_EMPTY = "set external_tables.missing: empty " + ONLY_IN_A_POLICY_FILE + "; then " + Clear("the task")
 _EXAMPLES = 3
+_COPIED = "paths that can be read at the source and written at the replica"
 _LOOKS_AGAIN = 2
 """So often a directory is copied anew at once because files were gone before they were copied: what came instead?"""
 
@@ -242,11 +243,11 @@ def _failed(outcome: SyncOutcome) -> TwinhiveError:
     count = sum(outcome.kinds.values())
     examples = "; ".join(f"{failure.path}: {failure.reason}" for failure in outcome.failures[:_EXAMPLES])
     if outcome.exit_code is ExitCode.TRY_AGAIN:
-        return TryAgain(f"{count:,} paths were not copied", found=examples, next_step=RETRIES)
+        return TryAgain(f"{count:,} paths were not copied", found=examples, expected=_COPIED, next_step=RETRIES)
     return ActNow(
         f"{count:,} paths were not copied",
         found=examples,
-        expected="paths that can be read at the source and written at the replica",
+        expected=_COPIED,
         next_step="mend that, then " + Clear("the task"),
     )
 

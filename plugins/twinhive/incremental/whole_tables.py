@@ -25,7 +25,7 @@ from twinhive.model.external.modes import NO_BASE
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import EXTERNAL_BASE, STAMP, ReplicaState, Stamp
 from twinhive.model.names import TableName
-from twinhive.model.next_steps import BASE_DIRECTORY, IN_THE_POLICY_FILE, bootstrap
+from twinhive.model.next_steps import BASE_DIRECTORY, BOOTSTRAP_AGAIN, IN_THE_POLICY_FILE
 from twinhive.model.objects import TableKind
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, ReadPorts, WritePorts
@@ -43,7 +43,7 @@ def refuse_another_base(policy: Policy, state: ReplicaState) -> None:
         f"the base directory of the external tables of policy {policy.name} cannot change while the replica follows",
         found=external.base_directory or "no " + BASE_DIRECTORY,
         expected=state.external_base,
-        next_step="put the old one back " + IN_THE_POLICY_FILE + ", or " + bootstrap(policy.name) + " again",
+        next_step="put the old one back " + IN_THE_POLICY_FILE + ", or " + BOOTSTRAP_AGAIN,
     )
 
 

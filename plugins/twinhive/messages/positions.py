@@ -7,6 +7,7 @@ from twinhive.messages.announcing import OWN_DATABASE
 from twinhive.model.errors import ActNow, AlreadyThere, ChangedMeanwhile, Unreachable
 from twinhive.model.messages.position import KeptPosition
 from twinhive.model.names import TableName
+from twinhive.model.next_steps import RETRIES
 from twinhive.model.objects import Database, Table
 from twinhive.model.thrift_objects import text_table
 from twinhive.ports import MetastoreReader, MetastoreWriter
@@ -46,6 +47,7 @@ class PositionStore:
                     f"{POSITION_TABLE} was dropped, and another publisher has made it again",
                     found="its position",
                     expected="this publisher's",
+                    next_step=RETRIES + ": whoever is alone goes on from what is kept",
                 )
             return
         moved = table.with_parameters({**table.parameters, **after.parameters()})

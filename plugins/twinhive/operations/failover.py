@@ -167,9 +167,7 @@ class Failover:
                 f"the fence of {self.policy.source} was taken away meanwhile, and set again",
                 found=f"the fence {now or '(none)'}",
                 expected=f"the fence {token or '(none)'}, behind which the source was proved quiet",
-                next_step=Clear(f"the task {PROVE_QUIET} with all tasks after it")
-                + "; without Airflow: "
-                + command("twinhive", "failover", self.policy.name),
+                next_step=Clear(f"the task {PROVE_QUIET} with all tasks after it"),
             )
 
     def _refuse_copies(self, ports: ReadPorts) -> None:

@@ -80,6 +80,8 @@ class MarkSet:
             return after
         raise TryAgain(
             f"set {wanted.spec} of {self.table} is marked and unmarked by others all the time",
+            found=f"another mark, or none, after each of {_TIMES} tries",
+            expected="a mark that stays while it is written",
             next_step="mark it again with the same token, " + self.token,
         )
 

@@ -97,4 +97,9 @@ def explain(label: str, code: int | None, words: str, otherwise: str, steps: Nex
             expected="executors with Java 17 or newer, and Python of the driver's version",
             next_step=steps.unusable,
         )
-    return TryAgain(f"{label}: the Spark job did not finish", found=words or otherwise, next_step=steps.try_again)
+    return TryAgain(
+        f"{label}: the Spark job did not finish",
+        found=words or otherwise,
+        expected="a job that runs to its end",
+        next_step=steps.try_again,
+    )

@@ -45,7 +45,9 @@ def on_an_executor(spark: SparkContext, part: P, carry_out: Callable[[P], R | Tw
     try:
         [result] = spark.parallelize([part], 1).map(carry_out).collect()
     except Exception as error:
-        raise TryAgain(what, found=causes(str(error)), next_step="run again") from error
+        raise TryAgain(
+            what, found=causes(str(error)), expected="an executor that carries it out", next_step="run again"
+        ) from error
     if isinstance(result, TwinhiveError):
         raise result
     return result

@@ -84,7 +84,12 @@ class SparkFrame:
                     expected="texts as long as the table's columns allow, or shorter",
                     next_step="cut or leave out such rows, then repeat the job",
                 ) from error
-            raise TryAgain(f"{doing} failed", found=said, next_step="repeat the job: it goes on") from error
+            raise TryAgain(
+                f"{doing} failed",
+                found=said,
+                expected="a Spark job that runs to its end",
+                next_step="repeat the job: it goes on",
+            ) from error
 
 
 def _of_the_table(column: FittedColumn) -> Column:

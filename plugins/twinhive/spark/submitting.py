@@ -83,5 +83,6 @@ def _outcome(settings: TreeJobSettings, result: str, next_steps: NextSteps) -> E
         raise TryAgain(
             f"{settings.label}: the job has not said what came of it",
             found=f"{type(error).__name__}: {error}",
+            expected="the result that it writes at its end",
             next_step=next_steps.try_again,
         ) from error

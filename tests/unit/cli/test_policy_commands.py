@@ -2,7 +2,9 @@
 
 from tests.support.builders import a_table
 from tests.support.policy_terminal import Terminal
+from tests.support.worlds.fake_world import REPLICA_ADDRESS
 from tests.support.worlds.twins import assert_twin
+from tests.unit.operations.test_readiness import READY
 from twinhive.model.exit_codes import ExitCode
 
 
@@ -43,6 +45,13 @@ def test_who_runs_a_phase_is_told_to_run_it_again_not_to_clear_a_task(terminal: 
     said = " ".join(terminal.type("run", "sales", "bootstrap", code=ExitCode.ACT_NOW).split())
     assert "external_tables.base_directory" in said
     assert "then run the command again" in said and "clear" not in said
+
+
+def test_who_fails_over_in_a_terminal_is_told_what_can_be_done_there(published: Terminal) -> None:
+    published.policies.add("sales")
+    published.world.replica.configurations[REPLICA_ADDRESS] |= READY
+    said = " ".join(published.type("failover", "sales", code=ExitCode.ACT_NOW).split())
+    assert "put the old one back in the policy file, or twinhive run sales bootstrap --again" in said
 
 
 def test_a_published_replica_is_built_anew_only_when_asked_for(published: Terminal) -> None:

@@ -82,7 +82,12 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas)
         """Move the bytes of `parts` behind the end of a file of the same directory. Raises Missing, Refused."""
         if not self._client.is_hdfs:
             # RawLocalFileSystem has the call, but loses the bytes of the file that it appends to.
-            raise Refused(f"{path}: {self.root} cannot put files together", expected="a file on HDFS")
+            raise Refused(
+                f"{path}: {self.root} cannot put files together",
+                found=self.root,
+                expected="a file on HDFS",
+                next_step="copy its files in one piece: --split-above with more MB than the largest has",
+            )
         with translated(self.root, path):
             if parts:
                 self._java.concat(self._changed(path), [self._changed(part) for part in parts])
@@ -199,13 +204,17 @@ def _no_parent(source: str, target: str) -> Missing:
     return Missing(
         f"{parent(target)}: the directory to rename into does not exist",
         found=f"renaming {source} to {target}",
+        expected="a directory that stays while files are renamed into it",
         next_step="check that the directory was not dropped meanwhile",
     )
 
 
 def _directory_there(path: str) -> Refused:
     return Refused(
-        f"{path}: a directory is there, which no file replaces", expected="a file", next_step="move the directory away"
+        f"{path}: a directory is there, which no file replaces",
+        found="a directory",
+        expected="a file, or nothing",
+        next_step="move the directory away, then run again",
     )
 
 

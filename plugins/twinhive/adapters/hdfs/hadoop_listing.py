@@ -118,5 +118,10 @@ def _page_of(iterator: Any) -> Any:
 
 def _children(client: HadoopClient, path: str, statuses: Any) -> list[FileStatus]:
     if statuses.size() == 1 and client.from_java(statuses.get(0).getPath()) == path:
-        raise Refused(f"{path}: cannot be listed", found="a file", expected="a directory")
+        raise Refused(
+            f"{path}: cannot be listed",
+            found="a file",
+            expected="a directory",
+            next_step="move the file away, or name the directory that is meant, then run again",
+        )
     return to_statuses(client, path, statuses)

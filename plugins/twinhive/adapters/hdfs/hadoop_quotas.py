@@ -29,6 +29,7 @@ class HadoopQuotas(HadoopConnections):
         if not self._client.is_hdfs:
             raise Refused(
                 f"{path}: {self.root} has no quotas",
+                found=self.root,
                 expected="a directory on HDFS",
                 next_step="take quota out of failover.fence in the policy file, and keep writers away otherwise",
             )

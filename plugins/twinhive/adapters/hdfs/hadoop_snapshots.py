@@ -8,6 +8,7 @@ from twinhive.adapters.hdfs.hadoop_errors import is_missing, is_unknown_call, tr
 from twinhive.adapters.jvm.machine import java_class
 from twinhive.model.errors import AlreadyThere, Missing, Refused
 from twinhive.model.files import ChangeKind, SnapshotChange, join
+from twinhive.model.next_steps import command
 
 _DIRECTORY = ".snapshot"
 
@@ -58,6 +59,8 @@ class HadoopSnapshots(HadoopConnections):
                 if _is_about_snapshots(error) and name in (self.snapshots(path) or ()):
                     raise AlreadyThere(
                         f"{path}: {self.root} has a snapshot {name} already",
+                        found=name,
+                        expected="no snapshot of that name",
                         next_step="take another name, or delete it (hdfs dfs -deleteSnapshot)",
                     ) from None
                 raise
@@ -90,15 +93,27 @@ class HadoopSnapshots(HadoopConnections):
         if found is None:
             raise Refused(
                 f"{path}: {self.root} has no snapshots of this directory",
+                found="a directory whose snapshots nobody has allowed",
+                expected="a directory that may have snapshots",
                 next_step="allow them as an administrator (hdfs dfsadmin -allowSnapshot), or do without",
             )
         for name in names:
             if name and name not in found:
-                raise Missing(f"{path}: {self.root} does not have a snapshot {name} of it", found=", ".join(found))
+                raise Missing(
+                    f"{path}: {self.root} does not have a snapshot {name} of it",
+                    found=", ".join(found) or "no snapshot",
+                    expected=name,
+                    next_step="look what there is: " + command("hdfs", "lsSnapshot", path) + "; name one of these",
+                )
 
     def _check_is_hdfs(self, path: str) -> None:
         if not self._client.is_hdfs:
-            raise Refused(f"{path}: {self.root} has no snapshots", expected="a directory on HDFS")
+            raise Refused(
+                f"{path}: {self.root} has no snapshots",
+                found=self.root,
+                expected="a directory on HDFS",
+                next_step="do without snapshots there",
+            )
 
 
 def _is_about_snapshots(error: Any) -> bool:

@@ -37,6 +37,7 @@ def to_trash(client: HadoopClient, path: str) -> bool:
     raise Refused(
         f"{path}: {client.root} did not move it to the trash",
         found=why,
+        expected="a trash that takes it",
         next_step="look at the trash of the cluster's user (hdfs dfs -ls .Trash), then run again",
     )
 

@@ -165,6 +165,7 @@ class HdfsLease:
                 raise Unreachable(
                     f"{epochs.path(epoch)}: the lease of its last holder could not be ended",
                     found=f"the file is still open after {self.recovery_seconds:.0f} s",
+                    expected="a file that the NameNode closes: each DataNode that holds its last block answers",
                     next_step="check the DataNodes that hold its block (hdfs fsck -files -blocks -locations)",
                 )
             self.sleep(_PAUSE_SECONDS)

@@ -57,6 +57,8 @@ class MetastoreMarker:
         if found is None:
             raise Missing(
                 f"source database {database} does not exist",
+                found="no database of that name",
+                expected="the policy's source database",
                 next_step="correct the policy's source database, or the cluster's metastore addresses",
             )
         return found.parameters

@@ -62,6 +62,7 @@ class Connections:
                 f"{request.doing}: the metastore at {connection.address} gave no answer; "
                 "the call may or may not have happened",
                 found=_described(error),
+                expected=f"an answer to {request.doing}",
                 next_step="try again: what is there is read first",
             ) from error
         except TwinhiveError as error:
@@ -72,6 +73,7 @@ class Connections:
                 f"{request.doing}: what {connection.address} answered makes no sense; "
                 "the call may or may not have happened",
                 found=error.found,
+                expected=error.expected,
                 next_step="try again: what is there is read first. If it goes on, " + (error.next_step or "look there"),
             ) from error
 

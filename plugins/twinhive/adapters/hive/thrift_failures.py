@@ -86,10 +86,25 @@ def _unexplained(doing: str, server: str, error: TException) -> Unexplained:
 def _refusal(doing: str, server: str, error: TException) -> TwinhiveError:
     what = f"{doing}: refused by the metastore at {server}"
     if isinstance(error, _MISSING):
-        return Missing(what, found=_said(error), next_step="check the name, and that nobody dropped it meanwhile")
+        return Missing(
+            what,
+            found=_said(error),
+            expected="an object that is there",
+            next_step="check the name, and that nobody dropped it meanwhile",
+        )
     if isinstance(error, AlreadyExistsException):
-        return AlreadyThere(what, found=_said(error), next_step="see who made it; drop or rename it if it may go")
-    return Refused(what, found=_said(error), next_step=_next_step(error, server))
+        return AlreadyThere(
+            what,
+            found=_said(error),
+            expected="nothing of that name",
+            next_step="see who made it; drop or rename it if it may go",
+        )
+    return Refused(
+        what,
+        found=_said(error),
+        expected="a request that it carries out",
+        next_step=_next_step(error, server),
+    )
 
 
 def _said(error: TException) -> str:

@@ -64,6 +64,8 @@ def start(heap: str = DEFAULT_HEAP) -> None:
     if _started_in != os.getpid():
         raise ActNow(
             "this process was forked from one that had already started Java, which cannot work",
+            found=f"Java of process {_started_in}, in process {os.getpid()}",
+            expected="a process that starts Java itself",
             next_step="start the process before the first use of a file system, or by spawning",
         )
 
@@ -147,6 +149,7 @@ def _jpype() -> Any:
         raise ActNow(
             "the Python package jpype cannot be imported",
             found=error,
+            expected="jpype, of the version that requirements.txt names",
             next_step="pip install JPype1, or ship it with the Spark job (--archives native.zip#native)",
         ) from error
     return jpype

@@ -77,7 +77,10 @@ def _opened(directory: str) -> Iterator[IO[str]]:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise Refused(
-            f"{path}: a lease cannot be kept there", found=error, next_step="give us the right to write there"
+            f"{path}: a lease cannot be kept there",
+            found=error,
+            expected="a file that this user may make and write",
+            next_step="give this user the right to write there, then run again",
         ) from None
     with os.fdopen(handle, "r+", encoding="utf-8") as file:
         yield file

@@ -121,6 +121,7 @@ def _mistake(error: Exception) -> TwinhiveError:
     return TwinhiveError(
         f"{type(error).__name__}: {error}",
         found="an error that this version does not know",
+        expected="one of its own, which say what to do",
         next_step="nothing is half done. If it fails again, look whether the worker is well (memory, disk); if it is, "
         "report the folded traceback above, then clear this task",
     )

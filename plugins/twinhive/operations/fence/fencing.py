@@ -151,11 +151,7 @@ def standing_fence(ports: ReadPorts, policy: Policy) -> str:
             f"{policy.source} is not fenced as its policy says",
             found="; ".join(first_of(holes, _NAMED)),
             expected=f"the fence of policy {policy.name}: {', '.join(policy.fence.rungs)}",
-            next_step=Clear(f"the task {FENCE} with all tasks after it")
-            + "; without Airflow: "
-            + command("twinhive", "failover", policy.name)
-            + "; "
-            + or_abort(policy),
+            next_step=Clear(f"the task {FENCE} with all tasks after it") + "; " + or_abort(policy),
         )
     return mark.token
 
@@ -183,11 +179,7 @@ def refuse_open_files(ports: WritePorts, policy: Policy) -> None:
                     f"somebody has opened the fence of {policy.source}",
                     found=f"{directory}: quota of names {files.name_quota(directory)}",
                     expected=f"{FULL}",
-                    next_step=Clear(f"the task {FENCE} with all tasks after it")
-                    + "; without Airflow: "
-                    + command("twinhive", "failover", policy.name)
-                    + "; "
-                    + or_abort(policy),
+                    next_step=Clear(f"the task {FENCE} with all tasks after it") + "; " + or_abort(policy),
                 )
             if found := files.open_files(directory, _NAMED):
                 raise ActNow(

@@ -123,6 +123,7 @@ class _Moving:
             raise TryAgain(
                 f"{directory} was not moved to where Hive looks for it",
                 found=f"something at {place} that came meanwhile, or nothing at {directory}",
+                expected=f"{directory}, which nobody else moves, and nothing at {place}",
                 next_step=RETRIES,
             )
 
@@ -136,7 +137,12 @@ class _Moving:
         # Marked before it has its name, so that a sweep finds it whatever happens in between.
         mark_table(files, place, f"{self.policy.name}:events")
         if owned.move_aside(aside, place) is None:
-            raise TryAgain(f"{place} was not taken aside", found=f"nothing there, or {aside}", next_step=RETRIES)
+            raise TryAgain(
+                f"{place} was not taken aside",
+                found=f"nothing there, or {aside}",
+                expected="a directory there that nobody else moves",
+                next_step=RETRIES,
+            )
 
     def _foreign(self, place: str, found: str) -> Foreign:
         return Foreign(

@@ -63,6 +63,7 @@ def dump_events(ports: SourcePorts, order: DumpOrder, asked: EventsAsked, report
     raise TryAgain(
         f"tables of {order.policy.source} change while they are read whole",
         found=f"{', '.join(whole[:5])} changed during each of {_MOST_READINGS} readings",
+        expected="one reading during which they stay as they are",
         next_step="run the statement again when those who rewrite these tables rest",
     )
 

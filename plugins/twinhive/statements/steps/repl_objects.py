@@ -56,6 +56,7 @@ def consolidated(
     raise TryAgain(
         f"the files of database {policy.source} vanish faster than they can be dumped",
         found=f"{', '.join(batch.label for batch in gone[:5])} changed in each of {policy.options.most_rounds} rounds",
+        expected="one round in which no file that is listed goes",
         next_step="run the statement again when those who rewrite these tables rest",
     )
 

@@ -128,7 +128,12 @@ class _Copier:
 
     def _count(self, count: int) -> None:
         if self._stopping.is_set():
-            raise Unreachable("not copied to its end: the job is ending")
+            raise Unreachable(
+                "not copied to its end: the job is ending",
+                found="a signal to end",
+                expected="a job that may go on",
+                next_step="start the job again: what is copied stays",
+            )
         self._progress.moved(count)
 
     def _work(self, items: Iterator[CopyItem]) -> list[CopyOutcome]:

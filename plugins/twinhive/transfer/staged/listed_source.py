@@ -6,6 +6,8 @@ from twinhive.ports import FileReader
 from twinhive.transfer.staged.staged import CopyItem
 from twinhive.transfer.staged.stager import Staged, Stager
 
+_LIST_AGAIN = "have it listed again: by the task that did, with all tasks after it, or by a new REPL DUMP"
+
 
 class ListedCopier:
     """Copy files of listings; may be shared between threads."""
@@ -37,11 +39,12 @@ class ListedCopier:
                 f"{item.path}: the source file is gone",
                 found="nothing",
                 expected=f"the file of {item.length} bytes that was listed",
-                next_step="have it listed again: by the task that did, with all tasks after it, or by a new REPL DUMP",
+                next_step=_LIST_AGAIN,
             )
         if not item.is_still(status):
             raise SourceMoved(
                 f"{item.path}: the source file has changed since it was listed",
                 found=f"{status.length} bytes, time {status.modified_ms}, file id {status.file_id}",
                 expected=f"{item.length} bytes, time {item.modified_ms}, file id {item.file_id}",
+                next_step=_LIST_AGAIN,
             )

@@ -118,4 +118,10 @@ class Transfer:
 
 
 def _differs(original: FileStatus, what: str, found: object, expected: object) -> CopyDiffers:
-    return CopyDiffers(f"{original.path}: the copy has another {what}", found=found, expected=expected)
+    return CopyDiffers(
+        f"{original.path}: the copy has another {what}",
+        found=found,
+        expected=expected,
+        next_step="nothing at first: it is copied anew. If it goes on, look whether the file is being written, and at "
+        "the disks of both file systems (hdfs fsck)",
+    )

@@ -68,6 +68,7 @@ def batch_is_gone(path: str) -> LeaseLost:
     """Say that a batch is not there any more."""
     return LeaseLost(
         f"{path}: this batch is gone",
+        found="no such file",
         expected="a file system that all executors reach, and no other copy to the same target",
         next_step="look for another run; then run again",
     )

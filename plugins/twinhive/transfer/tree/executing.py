@@ -87,7 +87,12 @@ def _until(stopping: threading.Event, meter: OnBytes) -> OnBytes:
 
     def metered(count: int) -> None:
         if stopping.is_set():
-            raise Unreachable("not copied to its end: the copy is ending")
+            raise Unreachable(
+                "not copied to its end: the copy is ending",
+                found="a signal to end",
+                expected="a copy that may go on",
+                next_step="run again: what is copied stays",
+            )
         meter(count)
 
     return metered

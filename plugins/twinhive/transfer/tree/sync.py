@@ -59,7 +59,12 @@ def run_sync(
         with leases.hold(places.lease, holder, LeaseKind.COPY) as lease:
             layout = lay_out(request, source, target)
             if layout.places != places:
-                raise ChangedMeanwhile(f"{places.base}: another run has made it meanwhile", next_step="run again")
+                raise ChangedMeanwhile(
+                    f"{places.base}: another run has made it meanwhile",
+                    found="another directory to build in than before",
+                    expected="a target that no other run makes at the same time",
+                    next_step="run again",
+                )
             outcome = _Run(request, layout, source, target, lease, execute, now, settle).run()
     except ActNow:
         if places.has_own_lease and not any(map(target.status, (places.tree, places.files, places.all_parts))):

@@ -172,7 +172,10 @@ class PairedDirectory:
         if self.directory.new_root is not None:
             return []  # an earlier run has built nothing of it
         raise ChangedMeanwhile(
-            f"{self._place}: the directory was at the target, and is gone", next_step="run again when nobody changes it"
+            f"{self._place}: the directory was at the target, and is gone",
+            found="no such directory",
+            expected="a target that nobody else changes meanwhile",
+            next_step="run again when nobody changes it",
         )
 
 

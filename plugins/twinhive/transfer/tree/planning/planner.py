@@ -153,7 +153,12 @@ class Planner:
         totals.directories += 1
         if paired.vanished:
             if directory.is_root:
-                raise SourceMoved(f"{path}: the source is gone since it was looked at", next_step="run again")
+                raise SourceMoved(
+                    f"{path}: the source is gone since it was looked at",
+                    found="no such directory",
+                    expected="the directory that was there",
+                    next_step="run again when it is there",
+                )
             totals.vanished += 1
         elif paired.unlisted is not None:
             self._plan.add_unreadable(path, paired.unlisted)
