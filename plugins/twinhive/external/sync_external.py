@@ -1,8 +1,10 @@
 """Bring the directories of one task of a pass to the replica, and write down which are complete."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Protocol
@@ -30,7 +32,7 @@ from twinhive.requests.request_files import is_paused
 from twinhive.step.base import Detail, Work
 from twinhive.threads.each import Threads
 from twinhive.threads.running_calls import RunningCalls
-from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
+from twinhive.transfer.tree.executing import ExecutePlan, IsEnding, in_this_process
 from twinhive.transfer.tree.outcome import SyncOutcome
 
 _SHOWN = 5
@@ -43,7 +45,9 @@ _Looked = tuple[DirectorySync, LookedDirectory]
 class Execution(Protocol):
     """Where plans are carried out: small ones in this process, say, and the rest by Spark."""
 
-    def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+    def execution(
+        self, source: TreeReader, target: TreeWriter, say: Callable[[str], None], is_ending: IsEnding
+    ) -> ExecutePlan:
         """Return what carries out plans; `say` takes lines for the log."""
         ...
 
@@ -51,9 +55,11 @@ class Execution(Protocol):
 class InThisProcess:
     """Carry out every plan in the process that made it."""
 
-    def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+    def execution(
+        self, source: TreeReader, target: TreeWriter, say: Callable[[str], None], is_ending: IsEnding
+    ) -> ExecutePlan:
         """Return what carries out plans."""
-        return in_this_process(source, target)
+        return in_this_process(source, target, is_ending=is_ending)
 
 
 @dataclass(frozen=True)
@@ -163,8 +169,8 @@ class SyncExternal:
         together = max(1, min(len(differing), policy.options.copy_threads))
         threads = max(1, policy.options.copy_threads // together)
         bandwidth = _share(policy, tasks, together)
-        execute = self.execute.execution(trees.source, trees.replica, self.work.report)
-
+        ending = threading.Event()
+        execute = self.execute.execution(trees.source, trees.replica, self.work.report, ending.is_set)
         synced = Synced(ports.replica_files, policy)
 
         def copy(sync: DirectorySync) -> tuple[SyncedEntry, SyncOutcome] | TwinhiveError:
@@ -180,7 +186,7 @@ class SyncExternal:
                 return error
             return record, outcome
 
-        with ThreadPoolExecutor(together, "external") as pool, RunningCalls() as calls:
+        with ThreadPoolExecutor(together, "external") as pool, RunningCalls() as calls, _set_at_the_end(ending):
             copied = pool.map(lambda sync: calls.run(copy, sync), differing)
             for sync, found in zip(differing, copied, strict=True):
                 if isinstance(found, TwinhiveError):
@@ -197,6 +203,14 @@ class SyncExternal:
     def _note_failure(self, entry: Entry, error: TwinhiveError, done: _Done) -> None:
         done.failed.append(error)
         self.work.report(f"{entry.key}  FAILED  " + error.what)
+
+
+@contextmanager
+def _set_at_the_end(event: threading.Event) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        event.set()
 
 
 def _noted(

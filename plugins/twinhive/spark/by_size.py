@@ -9,7 +9,7 @@ from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.submitting import SparkCopy, by_spark
 from twinhive.transfer.staged.progress import CopyProgress
-from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob, in_this_process
+from twinhive.transfer.tree.executing import ExecutePlan, IsEnding, TreeCopyJob, in_this_process
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan
 
@@ -29,9 +29,15 @@ class LargeBySpark:
     cluster: Callable[[], SparkCluster]
     next_steps: NextSteps
 
-    def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+    def execution(
+        self,
+        source: TreeReader,
+        target: TreeWriter,
+        say: Callable[[str], None],
+        is_ending: IsEnding = lambda: False,
+    ) -> ExecutePlan:
         """Return what carries out plans; `say` hears which way they went, and how far Spark is."""
-        here = in_this_process(source, target, lambda files, length: CopyProgress(files, length, say))
+        here = in_this_process(source, target, lambda files, length: CopyProgress(files, length, say), is_ending)
 
         def execute(job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
             work = plan.totals.on_files

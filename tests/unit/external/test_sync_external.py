@@ -252,7 +252,7 @@ def test_large_work_is_carried_out_where_the_caller_says() -> None:
     asked: list[object] = []
 
     class Elsewhere:
-        def execution(self, source, target, say):
+        def execution(self, source, target, say, is_ending):
             def execute(job, plan, confirm):
                 asked.append((job.places.base, job.options.bandwidth_mb, job.options.threads))
                 return in_this_process(source, target)(job, plan, confirm)

@@ -15,7 +15,7 @@ from twinhive.spark.endings import NextSteps, NotAllCopied
 from twinhive.spark.jobs import copy_by_spark
 from twinhive.step.base import Work
 from twinhive.transfer.staged.job import CopyJob, JobSettings
-from twinhive.transfer.tree.executing import ExecutePlan
+from twinhive.transfer.tree.executing import ExecutePlan, IsEnding
 
 SparkOf = Callable[[str, Options], SparkCluster]
 """Finds the Spark of the cluster that loads, by its name and the options of the load. Raises InvalidSettings."""
@@ -70,7 +70,9 @@ class CopiesBySpark:
             # Files that users have moved since the dump are followed here, where the source's log can be read.
             step.copy(ports, job)
 
-    def execution(self, source: TreeReader, target: TreeWriter, say: Callable[[str], None]) -> ExecutePlan:
+    def execution(
+        self, source: TreeReader, target: TreeWriter, say: Callable[[str], None], is_ending: IsEnding
+    ) -> ExecutePlan:
         """Return what carries out the plans of external tables' directories."""
         options = self.options
         by_size = LargeBySpark(
@@ -80,7 +82,7 @@ class CopiesBySpark:
             cluster=self.cluster,
             next_steps=self.next_steps,
         )
-        return by_size.execution(source, target, say)
+        return by_size.execution(source, target, say, is_ending)
 
     def _submit(self, job: CopyJob, work: Work, cluster: SparkCluster) -> None:
         options = self.options

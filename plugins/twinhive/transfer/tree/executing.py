@@ -40,6 +40,9 @@ ExecutePlan = Callable[[TreeCopyJob, Plan, Callable[[], None]], ExecOutcome]
 The last argument is called from time to time while files are put in place; what it raises (LeaseLost) ends the copy.
 """
 
+IsEnding = Callable[[], bool]
+"""True when whoever asked for a copy was interrupted: no more is to be written."""
+
 StartCounting = Callable[[int, int], Counting]
 """Begin to count, with the files and bytes to come."""
 
@@ -56,16 +59,22 @@ def _silently(files: int, length: int) -> Counting:
     return CopyProgress(files, length, lambda line: None)
 
 
-def in_this_process(source: TreeReader, target: TreeWriter, start: StartCounting = _silently) -> ExecutePlan:
-    """Return what carries out plans in this process; `start` begins to show how far a plan has come."""
+def in_this_process(
+    source: TreeReader, target: TreeWriter, start: StartCounting = _silently, is_ending: IsEnding = lambda: False
+) -> ExecutePlan:
+    """Return what carries out plans in this process; `start` begins to show how far a plan has come.
+
+    Who works on several plans at a time says by `is_ending` that all of them are to end: only one of the threads that
+    carry them out is interrupted. Raises Unreachable then.
+    """
 
     def execute(job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
         work = plan.totals.on_files
         progress = start(work.files, work.bytes)
         limit = job.options.bandwidth_mb
         meter = Meter(limit * _MEGABYTE if limit else None, progress.moved)
-        executor = Executor(job, source, target, meter=meter, progress=progress)
-        return executor.run(confirmed(plan.copies(), confirm), job.options.threads)
+        executor = Executor(job, source, target, meter=_until(is_ending, meter), progress=progress)
+        return executor.run(_lines_until(is_ending, confirmed(plan.copies(), confirm)), job.options.threads)
 
     return execute
 
@@ -82,20 +91,31 @@ def confirmed(
         yield line
 
 
-def _until(stopping: threading.Event, meter: OnBytes) -> OnBytes:
+def _until(is_ending: IsEnding, meter: OnBytes) -> OnBytes:
     """Return a meter that raises Unreachable, before it waits for any rate, when no more is to be written."""
 
     def metered(count: int) -> None:
-        if stopping.is_set():
-            raise Unreachable(
-                "not copied to its end: the copy is ending",
-                found="a signal to end",
-                expected="a copy that may go on",
-                next_step="run again: what is copied stays",
-            )
+        if is_ending():
+            raise _ended()
         meter(count)
 
     return metered
+
+
+def _lines_until(is_ending: IsEnding, lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        if is_ending():
+            raise _ended()
+        yield line
+
+
+def _ended() -> Unreachable:
+    return Unreachable(
+        "not copied to its end: the copy is ending",
+        found="a signal to end",
+        expected="a copy that may go on",
+        next_step="run again: what is copied stays",
+    )
 
 
 class Executor:
@@ -127,7 +147,7 @@ class Executor:
     def run(self, lines: Iterable[str], threads: int) -> ExecOutcome:
         """Carry out all lines (`Action.to_line`) and return what came of them. An interruption ends what has begun."""
         stopping = threading.Event()
-        meter = self._meter and _until(stopping, self._meter)
+        meter = self._meter and _until(stopping.is_set, self._meter)
         with Threads(threads) as for_parts:
             work = partial(self._work, self._actions(for_parts, meter))
             # Without a meter nobody could end a file.
