@@ -1,7 +1,7 @@
 """List the directories of external tables that have to be synced, as one pass with its tasks."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twinhive.dump.external_passes import (
@@ -17,16 +17,16 @@ from twinhive.dump.external_passes import (
 )
 from twinhive.dump.layout import BASE_KINDS
 from twinhive.dump.store import dumps_of
-from twinhive.external.entries import read_entries, with_sizes
+from twinhive.external.entries import ExternalEntries, read_entries, with_sizes
 from twinhive.external.left_directories import clear_left, clear_unfinished
 from twinhive.external.purge import obey_purges
 from twinhive.external.returned_places import take_places
-from twinhive.log.known_entries import known_entries
+from twinhive.log.known_entries import KnownEntries, known_entries
 from twinhive.model.batches import Batch
 from twinhive.model.external.bounded_pass import bounded_pass
 from twinhive.model.external.entries import Entry, around, topmost
 from twinhive.model.external.modes import COPY
-from twinhive.model.external.tasks import cut_tasks, sizes_of_tables
+from twinhive.model.external.tasks import SizedEntry, SyncTask, cut_tasks, sizes_of_tables
 from twinhive.model.files import Usage
 from twinhive.model.marks import Phase
 from twinhive.model.next_steps import bootstrap
@@ -77,57 +77,119 @@ class ListExternal:
 
     def run(self, ports: WritePorts) -> ExternalListed:
         """Return the pass. Raises ActNow naming what cannot be replicated; nothing is changed then."""
-        policy, report = self.work.policy, self.work.report
+        policy = self.work.policy
         if idle := why_idle(ports, policy):
-            report(idle)
+            self.work.report(idle)
             return ExternalListed(idle=render(idle))
-        # Before anything is listed: what an event up to this one has brought, the listing finds.
-        began, event_id = time.time(), ports.source.current_event_id()
-        before, late = newest_pass(ports.dump_files, policy), copies_under_way(ports, policy)
-        known = known_entries(ports, policy, before, began)
-        found = read_entries(ports, policy, known)
-        take_places(ports, policy, found.entries)
-        spread_synced(ports.replica_files, policy)
-        synced = Synced(ports.replica_files, policy)
-        kept = synced.take(records_of_pass(ports.replica_files, policy, before))
-        copies = topmost(found.entries)
-        clear_unfinished(ports, policy, synced, before, copies)
-        tried = tried_in_round(ports.dump_files, ports.replica_files, policy)
-        due = [entry for entry in copies if entry.location not in tried] or copies
-        sized = with_sizes(ports.source_files, synced, due)
-        tasks = cut_tasks(sized, policy.options.external_weight)
-        options = policy.options
-        taken = bounded_pass(len(tasks), 0, options.approx_max_load_tasks, options.parallelism).copies
-        name = pass_name(ports.dump_files, policy, event_id)
-        batches = tuple(task.batch for task in tasks[:taken])
-        read_at = before.read_at if before and known else began
-        counts = len(found.entries), len(tasks) - taken
-        written = ExternalPass(name, event_id, began, batches, *counts, tried, policy.fingerprint, read_at)
-        is_quiet = _quiet(ports, policy, kept, [entry for entry in found.entries if entry.table not in known])
+        looked = _look(ports, policy)
+        cut = _cut(ports, policy, looked)
+        written = _write(ports, policy, looked, cut)
+        self._tell(looked, cut)
+        self._clean(ports, looked)
+        found = looked.found
+        totals = found.tables, found.partitions, len(found.entries), len(cut.due), len(cut.for_others)
+        return ExternalListed(written.name, written.batches, *totals, sizes=sizes_of_tables(cut.sized, looked.copies))
 
-        def last_sync(location: str) -> LastSync:
-            # A task of the pass before that has not ended may yet write another record than was read.
-            is_settled = location in kept or not late
-            return LastSync(synced.fields_of(location) if is_settled else None, is_quiet(location))
-
-        write_pass(ports.dump_files, policy, written, tasks[:taken], found.entries, last_sync)
-        remove_old_passes(ports.dump_files, ports.replica_files, policy, name)
-        report(
-            f"event {event_id}: {found.tables:,} external tables, {found.read:,} of them read for {found.partitions:,} "
-            f"partitions, "
-            f"{len(found.entries):,} directories on the list, {len(due):,} to sync by {len(tasks):,} tasks"
+    def _tell(self, looked: "_Looked", cut: "_Cut") -> None:
+        found = looked.found
+        self.work.report(
+            f"event {looked.event_id}: {found.tables:,} external tables, {found.read:,} of them read for "
+            f"{found.partitions:,} partitions, {len(found.entries):,} directories on the list, "
+            f"{len(cut.due):,} to sync by {len(cut.taken) + len(cut.for_others):,} tasks"
         )
-        if written.others:
-            report(
-                f"this pass takes {taken} of the tasks (approx_max_load_tasks), {written.others} are left for others"
+        if cut.for_others:
+            self.work.report(
+                f"this pass takes {len(cut.taken)} of the tasks (approx_max_load_tasks), {len(cut.for_others)} are "
+                "left for others"
             )
+
+    def _clean(self, ports: WritePorts, looked: "_Looked") -> None:
+        """Delete what was dropped with its data, and what no table leads to any more."""
+        policy, synced = self.work.policy, looked.synced
         position = state_now(ports, policy).last_event_id or 0
-        for line in obey_purges(ports, policy, synced, found.entries, position):
-            report(line)
-        for line in clear_left(ports, policy, synced, copies, event_id, position):
-            report(line)
-        totals = found.tables, found.partitions, len(found.entries), len(due), written.others
-        return ExternalListed(name, batches, *totals, sizes=sizes_of_tables(sized, copies))
+        for line in obey_purges(ports, policy, synced, looked.found.entries, position):
+            self.work.report(line)
+        for line in clear_left(ports, policy, synced, looked.copies, looked.event_id, position):
+            self.work.report(line)
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """What a pass finds.
+
+    began, event_id   time in seconds and newest event before anything was listed: the listing finds what that brought
+    before    the pass before, and `late`, how many of its tasks have not ended
+    known     tables that nothing has touched since the list of the pass before
+    kept      records of that pass, by location; `synced` has those of all
+    copies    the directories to copy: none lies in another
+    """
+
+    began: float
+    event_id: int
+    before: ExternalPass | None
+    late: int
+    known: KnownEntries
+    found: ExternalEntries
+    synced: Synced
+    kept: Collection[str]
+    copies: tuple[Entry, ...]
+
+
+def _look(ports: WritePorts, policy: Policy) -> _Looked:
+    began, event_id = time.time(), ports.source.current_event_id()
+    before, late = newest_pass(ports.dump_files, policy), copies_under_way(ports, policy)
+    known = known_entries(ports, policy, before, began)
+    found = read_entries(ports, policy, known)
+    take_places(ports, policy, found.entries)
+    spread_synced(ports.replica_files, policy)
+    synced = Synced(ports.replica_files, policy)
+    kept = synced.take(records_of_pass(ports.replica_files, policy, before))
+    copies = topmost(found.entries)
+    clear_unfinished(ports, policy, synced, before, copies)
+    return _Looked(began, event_id, before, late, known, found, synced, kept, copies)
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """What is due, cut into tasks: those that this pass takes, and those that its bound leaves for others."""
+
+    tried: frozenset[str]
+    due: Sequence[Entry]
+    sized: Sequence[SizedEntry]
+    taken: Sequence[SyncTask]
+    for_others: Sequence[SyncTask]
+
+
+def _cut(ports: WritePorts, policy: Policy, looked: _Looked) -> _Cut:
+    tried = tried_in_round(ports.dump_files, ports.replica_files, policy)
+    due = [entry for entry in looked.copies if entry.location not in tried] or looked.copies
+    sized = with_sizes(ports.source_files, looked.synced, due)
+    options = policy.options
+    tasks = cut_tasks(sized, options.external_weight)
+    taken = bounded_pass(len(tasks), 0, options.approx_max_load_tasks, options.parallelism).copies
+    return _Cut(tried, due, sized, tasks[:taken], tasks[taken:])
+
+
+def _write(ports: WritePorts, policy: Policy, looked: _Looked, cut: _Cut) -> ExternalPass:
+    """Write the pass down, in the place of older ones."""
+    found, known, kept = looked.found, looked.known, looked.kept
+    name = pass_name(ports.dump_files, policy, looked.event_id)
+    batches = tuple(task.batch for task in cut.taken)
+    read_at = looked.before.read_at if looked.before and known else looked.began
+    counts = len(found.entries), len(cut.for_others)
+    written = ExternalPass(
+        name, looked.event_id, looked.began, batches, *counts, cut.tried, policy.fingerprint, read_at
+    )
+    is_quiet = _quiet(ports, policy, kept, [entry for entry in found.entries if entry.table not in known])
+
+    def last_sync(location: str) -> LastSync:
+        # A task of the pass before that has not ended may yet write another record than was read.
+        is_settled = location in kept or not looked.late
+        return LastSync(looked.synced.fields_of(location) if is_settled else None, is_quiet(location))
+
+    write_pass(ports.dump_files, policy, written, cut.taken, found.entries, last_sync)
+    remove_old_passes(ports.dump_files, ports.replica_files, policy, name)
+    return written
 
 
 def _quiet(ports: ReadPorts, policy: Policy, kept: Collection[str], touched: Iterable[Entry]) -> Callable[[str], bool]:
