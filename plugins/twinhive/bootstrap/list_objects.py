@@ -134,17 +134,8 @@ def write_listing(
         sizes, most = [table.size for table in sized.values()], policy.options.batch_bytes
         batches = cut_batches(sizes, most_objects=policy.options.batch_objects, most_weight=most)
         DistinctPlaces().check_tables(scope.managed)
-        suspects = OverlapSuspects()
-        for batch in batches:
-            records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, begin.event_id)
-            _check_places(policy, records, suspects, checks_places=checks_places)
-            ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
-        _check_overlaps(ports.dump_files, attempt, batches, suspects.tables)
-        per_call = policy.options.partitions_per_call
-        views = _read_by_now(
-            ports.source, [_read_view(ports.source, view, per_call, begin.event_id) for view in scope.views]
-        )
-        ports.dump_files.write(attempt.objects(VIEWS), encode_objects(views))
+        _write_batches(ports, policy, attempt, sized, batches, begin.event_id, checks_places=checks_places)
+        views = _write_views(ports, policy, attempt, scope.views, begin.event_id)
     manifest = DumpManifest(
         kind=DumpKind.BOOTSTRAP,
         token=token,
@@ -157,13 +148,39 @@ def write_listing(
         batches=batches,
         left_out=scope.left_out,
         content=BaseContent(
-            views=len(views),
+            views=views,
             functions=tuple(ports.source.functions(policy.source.database)),
             foreign_keys=tuple(pair for one in sized.values() for pair in one.table.foreign_keys),
         ),
         batch_weight=wanted_weight(sizes, most),
     )
     return publish_dump(ports.dump_files, attempt, layout, manifest)
+
+
+def _write_batches(
+    ports: SourcePorts,
+    policy: Policy,
+    attempt: DumpLayout,
+    sized: Mapping[TableName, SizedTable],
+    batches: Collection[Batch],
+    event_id: int,
+    *,
+    checks_places: bool,
+) -> None:
+    suspects = OverlapSuspects()
+    for batch in batches:
+        records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, event_id)
+        _check_places(policy, records, suspects, checks_places=checks_places)
+        ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
+    _check_overlaps(ports.dump_files, attempt, batches, suspects.tables)
+
+
+def _write_views(ports: SourcePorts, policy: Policy, attempt: DumpLayout, views: Iterable[Table], event_id: int) -> int:
+    """Write the views; return how many there are."""
+    per_call = policy.options.partitions_per_call
+    read = _read_by_now(ports.source, [_read_view(ports.source, view, per_call, event_id) for view in views])
+    ports.dump_files.write(attempt.objects(VIEWS), encode_objects(read))
+    return len(read)
 
 
 def _check_places(
@@ -201,7 +218,7 @@ def _check_external(policy: Policy, record: TableRecord) -> None:
 
 
 def _read_batch(
-    source: MetastoreReader, sized: dict[TableName, SizedTable], batch: Batch, per_call: int, begin: int
+    source: MetastoreReader, sized: Mapping[TableName, SizedTable], batch: Batch, per_call: int, begin: int
 ) -> list[TableRecord]:
     return _read_by_now(
         source, [_read_slice(source, sized[slice_.table], slice_, per_call, begin) for slice_ in batch.slices]
