@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.seeds import of_the_day
+from twinhive.statements import language
 from twinhive.statements.language import (
     DumpStatement,
     LoadStatement,
@@ -34,8 +36,10 @@ def is_a_pattern(text: str) -> bool:
         return False
 
 
+GRAMMAR = Path(language.__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+WORDS = re.findall(r"^_[A-Z]+: /(\w+)\\b/i$", GRAMMAR, re.MULTILINE)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
-NAMES = st.from_regex(r"[a-z0-9_]{1,8}", fullmatch=True) | st.sampled_from(["from", "to", "with", "into", "dump", "7"])
+NAMES = st.from_regex(r"[a-z0-9_]{1,8}", fullmatch=True) | st.sampled_from([*WORDS, "7"])
 PATTERNS = st.one_of(
     st.sampled_from([".*", ".*?", "[a-z]+", r"T\d+", "Q4", "q4", "a|b", "it's", 'so"', "a\nb", "é.*", "(?i)x"]),
     TEXTS.filter(bool).map(re.escape),
@@ -63,6 +67,21 @@ LOADS = st.one_of(
     st.builds(LoadStatement, NAMES, st.none() | NAMES, st.none() | DIRECTORIES, SETTINGS),
     st.builds(LoadStatement, st.none(), st.none(), DIRECTORIES, SETTINGS),
 )
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_database_may_have_the_name_of_any_word_of_the_grammar(word: str) -> None:
+    for statement in (
+        DumpStatement(Scope(word), Scope(word, ("a",)), 1, 2, 3, (("k", "v"),)),
+        LoadStatement(word, word, "/d", (("k", "v"),)),
+        StatusStatement(word, (("k", "v"),)),
+    ):
+        assert parse(to_text(statement)) == statement
+
+
+def test_the_words_are_those_of_the_grammar() -> None:
+    assert {"repl", "dump", "from", "with"} <= set(WORDS)
+    assert len(WORDS) == len(re.findall(r"^_[A-Z]+:", GRAMMAR, re.MULTILINE))
 
 
 @of_the_day
