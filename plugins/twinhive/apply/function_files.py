@@ -42,6 +42,7 @@ class FunctionSources:
             raise _left_out(
                 function,
                 f"its file {uri} is outside of the directories that such files are read from",
+                found=uri,
                 expected=f"a file in {', '.join(directories)}",
                 next_step=f"put the file there, or add its directory to options.function_directories; {_AGAIN}",
             )
@@ -51,6 +52,7 @@ class FunctionSources:
             raise _left_out(
                 function,
                 f"its file {uri} may not be read",
+                found=error.found,
                 expected="a file that the user of twinhive may read",
                 next_step=f"let that user read it, {_AGAIN}",
             ) from error
@@ -71,6 +73,7 @@ class FunctionSources:
             raise _left_out(
                 function,
                 f"its file {uri} is gone",
+                found="nothing",
                 expected="a file there, or in the source's change manager",
                 next_step=f"put the file back, {_AGAIN}; Hive refuses to drop it there before a file is at that path",
             )
@@ -78,6 +81,7 @@ class FunctionSources:
             raise _left_out(
                 function,
                 f"its file {uri} is " + ("a directory" if found.is_directory else f"{found.length} bytes long"),
+                found="a directory" if found.is_directory else f"{found.length} bytes",
                 expected=f"a file of at most {most} bytes",
                 next_step=f"name a smaller file, or raise options.function_file_bytes; {_AGAIN}",
             )
@@ -158,7 +162,6 @@ def _climbs(uri: str) -> bool:
     return any(part in ("", ".", "..") for part in uri.partition("://")[2].split("/"))
 
 
-def _left_out(function: Function, why: str, *, expected: str, next_step: Text) -> LeftOut:
-    return LeftOut(
-        f"function {function.database}.{function.name} is left out: {why}", expected=expected, next_step=next_step
-    )
+def _left_out(function: Function, why: str, *, found: object, expected: str, next_step: Text) -> LeftOut:
+    what = f"function {function.database}.{function.name} is left out: {why}"
+    return LeftOut(what, found=found, expected=expected, next_step=next_step)

@@ -197,6 +197,6 @@ def _told(table: Table, values: Values) -> str:
 
 
 def _is_fresh(mark: CopyMark, what: CopyObject, news: CopyNews) -> bool:
-    if news.all_of_it or mark.log_id != news.log_id or mark.directory != what.directory:
+    if news.all_of_it or not mark.is_of(news.log_id, news.end.event_id) or mark.directory != what.directory:
         return False
     return not is_touched(news.of(what.table.table), what.values, max(mark.event_id, news.begin))

@@ -11,7 +11,7 @@ from twinhive.events.scope import in_scope
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.copies.touches import Touch, touches_of
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import LogBroken
 from twinhive.model.policy import Policy
 from twinhive.ports import MetastoreReader
 
@@ -44,10 +44,7 @@ def read_news(log: MetastoreReader, policy: Policy, begin: Position, log_id: str
         for row in read_events(log, begin):
             end = row.position
             why = why or _note(row, policy, touches)
-    except ActNow as error:
-        # Only what says that the log does not tell it: a server that refuses says so again at the next call.
-        if type(error) is not ActNow:
-            raise
+    except LogBroken as error:
         end, why = position_at(log, log.current_event_id()), str(error.words.what)
     return CopyNews(log_id, begin.event_id, end, touches, why)
 

@@ -48,9 +48,12 @@ class PublishCopies:
         policy = self.work.policy
         with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
             lists = lists_there(ports.replica_files, policy)
-            publishing = _Publishing(ports, self.work, lease, newest=next(iter(lists), None))
+            log_id, newest_event = ports.source.log_id(), ports.source.current_event_id()
+            told = [one for one in lists if one.log_id == log_id and one.event_id <= newest_event]
+            publishing = _Publishing(ports, self.work, lease, newest=next(iter(told), None))
             for listed in lists:
-                for batch in listed.batches:
+                # Of another log nothing can be marked: a metastore was restored since it was listed.
+                for batch in listed.batches if listed in told else ():
                     publishing.publish(listed, objects_of(ports.replica_files, policy, listed.name, batch.name))
                 lease.confirm()
                 self._forget(ports, listed)
@@ -78,11 +81,14 @@ class _Publishing:
     lease: Lease
     newest: CopyList | None
     done: CopiesPublished = field(default_factory=CopiesPublished)
+    _marked: set[tuple[TableName, Values]] = field(default_factory=set)
+    """What has a copy of a newer list."""
 
     def publish(self, listed: CopyList, batch: ListedCopies) -> None:
         """Publish a batch, table by table, as many objects at a time as one call of the metastore takes."""
         most = self.work.policy.options.partitions_per_call
-        for name, group in groupby(batch.items(), key=lambda pair: pair[0].table):
+        left = ((one, items) for one, items in batch.items() if (one.table, one.values) not in self._marked)
+        for name, group in groupby(left, key=lambda pair: pair[0].table):
             objects = list(group)
             for start in range(0, len(objects), most):
                 self._publish(listed, name, dict(objects[start : start + most]))
@@ -106,7 +112,8 @@ class _Publishing:
             for one in unchanged
         }
         self._mark(name, now, marks, news.end.event_id)
-        # What an older list says is said again by the newest, or is there.
+        self._marked.update((name, values) for values in marks)
+        # An older list's objects that have changed are in the newest, or need no copy any more.
         changed = len(objects) - len(marks) if listed == self.newest else 0
         self._count(marks, changed)
 

@@ -73,7 +73,7 @@ def _copies(ports: ReadPorts, policy: Policy, table: Table, news: CopyNews) -> I
     states = states_like(ports.source_files, {_place(ports, one): mark.directory for one, mark in pairs})
     for one, mark in pairs:
         partition = None if isinstance(one, Table) else one.name(table.partition_keys)
-        stale = _stale(one, mark, states.get(_place(ports, one)), news, table.name.table)
+        stale = _beyond(ports, mark, news) or _stale(one, mark, states.get(_place(ports, one)), news, table.name.table)
         yield CopyStanding(str(table.name), partition, mark.location, mark.event_id, mark.files, mark.bytes, stale)
 
 
@@ -86,6 +86,13 @@ def _stale(one: Marked, mark: CopyMark, state: DirectoryState | None, news: Copy
     if event_id is not None:
         return f"since event {event_id}"
     return None if state == mark.directory else "files were written without an event"
+
+
+def _beyond(ports: ReadPorts, mark: CopyMark, news: CopyNews) -> str | None:
+    """Say that the log has not the event of a copy; it is asked again: the copy may have been marked meanwhile."""
+    if mark.is_of(mark.log_id, news.end.event_id) or mark.is_of(mark.log_id, end := ports.source.current_event_id()):
+        return None
+    return f"it is of event {mark.event_id}, and the log ends with event {end}"
 
 
 def _place(ports: ReadPorts, one: Marked) -> str:

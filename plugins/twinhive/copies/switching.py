@@ -119,9 +119,9 @@ class Switching:
 
     def _fresh(self, ports: WritePorts, there: Mapping[Values, Marked]) -> dict[Values, CopyMark]:
         """Return the marks of copies that hold, file by file, what their objects hold now."""
-        log_id, root = ports.source.log_id(), ports.source_files.root
+        log_id, newest, root = ports.source.log_id(), ports.source.current_event_id(), ports.source_files.root
         marks = {values: mark for values, one in there.items() if (mark := our_mark(one, self.policy))}
-        marks = {values: mark for values, mark in marks.items() if mark.log_id == log_id}
+        marks = {values: mark for values, mark in marks.items() if mark.is_of(log_id, newest)}
         if not marks:
             return {}
         news = newest_news(ports.source, self.policy, min(mark.event_id for mark in marks.values()), log_id)

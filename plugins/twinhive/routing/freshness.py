@@ -24,10 +24,11 @@ _ANY_DATABASE = (EventType.ALTER_TABLE, EventType.ALTER_DATABASE, EventType.DROP
 
 @dataclass(frozen=True)
 class LogTail:
-    """What was touched after an event; `untold` says why that may have been everything."""
+    """What was touched after an event, up to `end`; `untold` says why that may have been everything."""
 
     log_id: str
     begin: int
+    end: int
     touches: Mapping[TableName, Sequence[tuple[int, Touch]]]
     untold: str | None = None
 
@@ -37,6 +38,8 @@ class LogTail:
             return f"it was made under another log, {mark.log_id}"
         if self.untold:
             return f"what has changed since event {self.begin} is not known: {self.untold}"
+        if mark.event_id > self.end:
+            return f"it is of event {mark.event_id}, and the log ends with event {self.end}"
         found = touched_at(self.touches.get(table, ()), values, mark.event_id)
         return None if found is None else f"event {found} has changed the object since"
 
@@ -47,7 +50,7 @@ def read_tail(log: MetastoreReader, event_id: int) -> LogTail:
     try:
         read.go_on(log)
     except (UnreadableEvent, ActNow) as error:
-        return LogTail(read.log_id, event_id, {}, str(error.words.what))
+        return LogTail(read.log_id, event_id, event_id, {}, str(error.words.what))
     return read.tail
 
 
@@ -64,7 +67,7 @@ class _Read:
     @property
     def tail(self) -> LogTail:
         """What it tells."""
-        return LogTail(self.log_id, self.begin, self.touches)
+        return LogTail(self.log_id, self.begin, self.end.event_id, self.touches)
 
     def go_on(self, log: MetastoreReader) -> None:
         """Read to the newest event. Raises UnreadableEvent, ActNow."""
@@ -116,7 +119,8 @@ class Freshness:
         """Return which copies of a table may not be read, and why. `places` are the objects' own directories."""
         if not marks:
             return {}
-        tail = self._since(min(mark.event_id for mark in marks.values()))
+        events = [mark.event_id for mark in marks.values()]
+        tail = self._between(min(events), max(events))
         found = {values: tail.stale(mark, table, values) for values, mark in marks.items()}
         if self.look is not None:
             current = [values for values, why in found.items() if why is None]
@@ -124,9 +128,10 @@ class Freshness:
             found |= {values: _changed(marks[values], states.get(places[values])) for values in current}
         return {values: why for values, why in found.items() if why is not None}
 
-    def _since(self, event_id: int) -> LogTail:
-        if self._tail is None or event_id < self._tail.begin:
-            self._tail = self.read(self.log, event_id)
+    def _between(self, first: int, last: int) -> LogTail:
+        """Return a tail that begins with an event at the latest, and ends with another, if the log has that one."""
+        if self._tail is None or first < self._tail.begin or last > self._tail.end:
+            self._tail = self.read(self.log, first)
         return self._tail
 
 

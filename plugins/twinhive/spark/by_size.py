@@ -9,7 +9,7 @@ from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.submitting import SparkCopy, by_spark
 from twinhive.transfer.staged.progress import CopyProgress
-from twinhive.transfer.tree.executing import ExecutePlan, IsEnding, TreeCopyJob, in_this_process
+from twinhive.transfer.tree.executing import ExecutePlan, IsEnding, TreeCopyJob, ended, in_this_process
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan
 
@@ -34,17 +34,24 @@ class LargeBySpark:
         source: TreeReader,
         target: TreeWriter,
         say: Callable[[str], None],
-        is_ending: IsEnding = lambda: False,
+        is_ending: IsEnding,
     ) -> ExecutePlan:
         """Return what carries out plans; `say` hears which way they went, and how far Spark is."""
         here = in_this_process(source, target, lambda files, length: CopyProgress(files, length, say), is_ending)
 
         def execute(job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
+            def may_go_on() -> None:
+                if is_ending():
+                    raise ended()
+                confirm()
+
+            if is_ending():
+                raise ended()
             work = plan.totals.on_files
             if self.is_small(work.files, work.bytes):
                 return here(job, plan, confirm)
             say(f"{job.places.base}: {work.files:,} files, {work.bytes:,} bytes are copied by Spark")
             copy = SparkCopy(self.cluster(), self.source, self.target, f"copy to {job.places.base}")
-            return by_spark(copy, target, say, self.next_steps)(job, plan, confirm)
+            return by_spark(copy, target, say, self.next_steps)(job, plan, may_go_on)
 
         return execute

@@ -20,6 +20,7 @@ class _Meaning:
 
     error: type[TwinhiveError]
     says: str
+    expected: str
     next_step: Text
     classes: frozenset[str]
 
@@ -28,18 +29,21 @@ _MEANINGS = (
     _Meaning(
         SafeMode,
         "is in safe mode",
+        "a file system that takes changes",
         "wait until the file system leaves safe mode (hdfs dfsadmin -safemode get), then run again",
         frozenset({"org.apache.hadoop.hdfs.server.namenode.SafeModeException"}),
     ),
     _Meaning(
         Refused,
         "refused: permission denied",
+        "the right to do this there",
         "grant the right on this path, or set the cluster's user to one that has it",
         frozenset({"org.apache.hadoop.security.AccessControlException", "java.nio.file.AccessDeniedException"}),
     ),
     _Meaning(
         Refused,
         "refused: a quota is used up",
+        "room within each quota at or above the path",
         "free space below the directory with the quota, or raise it (hdfs dfsadmin -setQuota, -setSpaceQuota); "
         "then run again",
         frozenset(
@@ -54,6 +58,7 @@ _MEANINGS = (
     _Meaning(
         AlreadyThere,
         "has this path already",
+        "nothing at this path",
         "look at what is there; it is not overwritten",
         frozenset(
             {
@@ -67,12 +72,14 @@ _MEANINGS = (
     _Meaning(
         Missing,
         "does not have this path",
+        "something at this path",
         "check that it was not deleted or renamed meanwhile",
         frozenset({"java.io.FileNotFoundException", "java.nio.file.NoSuchFileException"}),
     ),
     _Meaning(
         Unreachable,
         "gave no intact replica of a block",
+        "a DataNode with an intact replica",
         "look at the file (hdfs fsck with -blocks -locations), start the DataNodes that are down, then run again",
         frozenset(
             {
@@ -85,6 +92,7 @@ _MEANINGS = (
     _Meaning(
         Refused,
         "refused",
+        "a name, a place and sizes within the limits of the file system",
         "correct what the message names: the name, the place or the limit of the file system",
         frozenset(
             {
@@ -103,12 +111,14 @@ _MEANINGS = (
     _Meaning(
         Refused,
         "cannot do this",
+        "a file system that has this call",
         "leave out what needs it, or use a file system that has it",
         frozenset({"java.lang.UnsupportedOperationException", "org.apache.hadoop.ipc.RpcNoSuchMethodException"}),
     ),
     _Meaning(
         Unreachable,
         "did not answer",
+        "an answer",
         "check that its NameNode and DataNodes are up and that the cluster's addresses are right; then run again",
         frozenset(
             {
@@ -129,18 +139,21 @@ _UNKNOWN_CALL = _MEANINGS[-2]
 _BLOCKS = _Meaning(
     Unreachable,
     "found no DataNode that could do this",
+    "a DataNode that is up and has room",
     "look which DataNodes are down or full (hdfs dfsadmin -report), start them or free space; then run again",
     frozenset({"java.io.IOException"}),
 )
 _UNUSABLE = _Meaning(
     Refused,
     "cannot be used like this",
+    "an address that the client can use",
     "check the path, and the cluster's properties: a logical name needs dfs.nameservices and its addresses",
     frozenset({"java.lang.IllegalArgumentException"}),
 )
 _OTHER = _Meaning(
     Unexplained,
     "refused",
+    "a call that it carries out",
     "see the message and the NameNode's log; before that, " + RETRIES,
     frozenset(),
 )
@@ -173,6 +186,7 @@ def as_ours(error: Any, root: str, path: str) -> TwinhiveError:
     return meaning.error(
         f"{path}: {root} {meaning.says}",
         found=f"{names[0].rpartition('.')[2]}: {_first_line(error)}",
+        expected=meaning.expected,
         next_step=meaning.next_step,
     )
 

@@ -86,7 +86,7 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas)
                 f"{path}: {self.root} cannot put files together",
                 found=self.root,
                 expected="a file on HDFS",
-                next_step="copy its files in one piece: --split-above with more MB than the largest has",
+                next_step="copy its files in one piece (twinhive copy: a larger --split-above)",
             )
         with translated(self.root, path):
             if parts:

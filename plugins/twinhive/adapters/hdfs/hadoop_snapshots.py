@@ -103,7 +103,9 @@ class HadoopSnapshots(HadoopConnections):
                     f"{path}: {self.root} does not have a snapshot {name} of it",
                     found=", ".join(found) or "no snapshot",
                     expected=name,
-                    next_step="look what there is: " + command("hdfs", "lsSnapshot", path) + "; name one of these",
+                    next_step="look what there is: "
+                    + command("hdfs", "dfs", "-ls", join(path, _DIRECTORY))
+                    + "; name one of these",
                 )
 
     def _check_is_hdfs(self, path: str) -> None:

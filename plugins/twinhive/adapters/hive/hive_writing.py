@@ -23,7 +23,7 @@ def keeping_statistics(**properties: str) -> Any:
 
 def restated(refusal: Refused, kind: type[Kind], what: str, next_step: Text | None = None) -> Kind:
     """Return another error for a refusal whose cause was read back; it keeps the server's words."""
-    return kind(what, found=refusal.found, next_step=next_step or refusal.next_step)
+    return kind(what, found=refusal.found, expected=refusal.expected, next_step=next_step or refusal.next_step)
 
 
 class WritingMetastore(ThriftMetastoreReader):

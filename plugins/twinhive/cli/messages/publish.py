@@ -12,7 +12,7 @@ import typer
 from twinhive.cli.json_output import print_json
 from twinhive.cli.messages.places import messages_of
 from twinhive.cli.messages.stopping import StopBySignal
-from twinhive.cli.terminal import AsJson, Config, DryRun, errors_shown, say
+from twinhive.cli.terminal import AsJson, Config, DryRun, errors_shown, say, without_airflow
 from twinhive.gateway.json_log import log_to
 from twinhive.messages.publishing import Publisher, PublisherRules, run_publisher
 from twinhive.messages.watching import PublisherWatch
@@ -49,7 +49,7 @@ def publish(
     Each message is sent at least once, in the order of the metastore's log, with an id that stays the same. Run two
     with different names: one sends, the other takes over. Its log is one JSON object a line on standard error.
     """
-    with errors_shown(as_json=as_json):
+    with errors_shown(as_json=as_json), without_airflow():
         wiring = messages_of(config, cluster)
         rules = PublisherRules(wiring.topics, wiring.databases, name or socket.gethostname(), patience)
         publisher = Publisher(wiring.metastore(), wiring.broker(), rules)

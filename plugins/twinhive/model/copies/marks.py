@@ -57,6 +57,10 @@ class CopyMark:
     files: int
     bytes: int
 
+    def is_of(self, log_id: str, newest_event: int) -> bool:
+        """True unless it was made under another log, or under what a restored metastore's log has lost."""
+        return self.log_id == log_id and self.event_id <= newest_event
+
     def text(self) -> str:
         """Return the value of the parameter."""
         fields = {

@@ -36,7 +36,12 @@ class Patience:
     def run(self, call: Callable[[], Result]) -> Result:
         """Return what `call` returns; raises GivenUp without calling it when nobody answers any more."""
         if self._unanswered >= _GIVE_UP_AFTER:
-            raise GivenUp("not tried any more: too many in a row got no answer", next_step="run again")
+            raise GivenUp(
+                "not tried any more: too many in a row got no answer",
+                found=f"{self._unanswered} in a row without an answer",
+                expected="a file system that answers",
+                next_step="run again when it does",
+            )
         try:
             result = call()
         except TwinhiveError as error:

@@ -96,7 +96,7 @@ def _until(is_ending: IsEnding, meter: OnBytes) -> OnBytes:
 
     def metered(count: int) -> None:
         if is_ending():
-            raise _ended()
+            raise ended()
         meter(count)
 
     return metered
@@ -105,11 +105,12 @@ def _until(is_ending: IsEnding, meter: OnBytes) -> OnBytes:
 def _lines_until(is_ending: IsEnding, lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         if is_ending():
-            raise _ended()
+            raise ended()
         yield line
 
 
-def _ended() -> Unreachable:
+def ended() -> Unreachable:
+    """Return what is raised of a copy that is to end before all is copied."""
     return Unreachable(
         "not copied to its end: the copy is ending",
         found="a signal to end",
