@@ -14,8 +14,8 @@ from twinhive.model.changes.kinds import (
     OfDetails,
     UpdateStatistics,
 )
-from twinhive.model.constraints import FOREIGN_KEY, constraints_of
-from twinhive.model.errors import AlreadyThere, Missing, Refused
+from twinhive.model.constraints import constraints_of
+from twinhive.model.errors import AlreadyThere, Missing, Refused, TwinhiveError
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table
 
@@ -26,8 +26,9 @@ class DetailChanges:
     One table's events are applied in their order. So a table or partition with a later stamp has been through the
     event, and what the event said may not be true of it any more: the event is passed over.
 
-    Constraints and statistics of a table that is not replicated have nowhere to go, and are passed over. So is a
-    foreign key that has nothing to refer to on the replica: it is counted in `left_out` with the reason.
+    Constraints and statistics of a table that is not replicated have nowhere to go, and are passed over. So is what the
+    replica's metastore does not take, as a foreign key that has nothing to refer to there: it is counted in `left_out`
+    with the reason.
     """
 
     def __init__(self, target: Target, left_out: Counter[str]) -> None:
@@ -60,11 +61,13 @@ class DetailChanges:
         except AlreadyThere:
             return False
         except (Missing, Refused) as error:
-            if change.kind != FOREIGN_KEY:
-                raise
-            self._left_out[f"{event.event_type}: {error.words.what}"] += 1
-            return False
+            return self._leave_out(event, error)
         return True
+
+    def _leave_out(self, event: Event, error: TwinhiveError) -> bool:
+        """Do without what the replica's metastore does not take; it is said."""
+        self._left_out[f"{event.event_type}: {error.words.what}"] += 1
+        return False
 
     def _is_past_parent(self, change: AddConstraints, event: Event) -> bool:
         """True for a foreign key whose other table has been changed since: that may have taken the key away."""
@@ -100,7 +103,10 @@ class DetailChanges:
         if target.twin.is_at(partition, event.event_id):
             return False
         target.lease.confirm()
-        target.replica.set_statistics(table.name, change.statistics)
+        try:
+            target.replica.set_statistics(table.name, change.statistics)
+        except (Missing, Refused) as error:
+            return self._leave_out(event, error)
         target.twin.forget(table.name, name)
         return True
 
@@ -115,7 +121,10 @@ class DetailChanges:
             return False
         progress.before_removal()
         target.lease.confirm()
-        target.replica.delete_statistics(table.name, name, change.column)
+        try:
+            target.replica.delete_statistics(table.name, name, change.column)
+        except (Missing, Refused) as error:
+            return self._leave_out(event, error)
         target.twin.forget(table.name, name)
         progress.after_removal(event.position)
         return True

@@ -27,7 +27,7 @@ from twinhive.model.batches import Batch
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.events import Position
 from twinhive.model.changes.kinds import Event
-from twinhive.model.errors import InvalidSettings
+from twinhive.model.errors import ActNow
 from twinhive.model.marks import SCOPE
 from twinhive.model.names import TableName
 from twinhive.model.text import Text
@@ -159,10 +159,12 @@ class Applying:
                 left_out = repair_table(self._target, self._progress, self._snapshot(table), plan, end, token)
                 for line in plan.lines():
                     self._work.report(Detail("What was repaired", line))
-        except InvalidSettings as error:
+        except ActNow as error:
             if not self._quarantine.accepts(error):
                 raise
+            self._target.lease.confirm()
             self._quarantine.freeze(table, error)
+            self._work.report(f"{table} is frozen: " + error.what)
             return
         self._work.report(f"{table} was brought over as it is at event {end.event_id}")
         for constraint in left_out:

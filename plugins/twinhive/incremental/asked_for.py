@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from twinhive.dump.batch_records import copied_batch
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import WHOLE_TABLES
+from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump
 from twinhive.incremental.whole_tables import stamps_of
 from twinhive.model.frozen import frozen_tables, with_frozen
@@ -12,7 +13,7 @@ from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.requests.request_files import requested_tables, skipped_events
+from twinhive.requests.request_files import everything_requested, requested_tables, skipped_events
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 
@@ -22,10 +23,8 @@ _WAITING = "waits to be brought over as it is (twinhive resync)"
 def reason_to_plan_again(ports: ReadPorts, policy: Policy, dump: Dump) -> str | None:
     """Say why a window that was begun cannot come to its end as it is, None when it can."""
     manifest = dump.manifest
-    if manifest.fingerprint != policy.fingerprint:
-        return "the policy file has changed"
-    if manifest.window.consistency != policy.options.consistency:
-        return f"consistency is {policy.options.consistency} now"
+    if why := _on_other_terms(ports, policy, manifest):
+        return why
     requested = set(requested_tables(ports.replica_files, policy))
     if dump.layout.is_eventless:
         return "its tables are read again" if requested else "its tables are brought over"
@@ -39,6 +38,17 @@ def reason_to_plan_again(ports: ReadPorts, policy: Policy, dump: Dump) -> str | 
         return f"to be brought over as they are: {', '.join(tables)}"
     if events := _newly_skipped(ports, policy, dump):
         return f"to be passed over: {', '.join(map(str, events))}"
+    return None
+
+
+def _on_other_terms(ports: ReadPorts, policy: Policy, manifest: DumpManifest) -> str | None:
+    if manifest.fingerprint != policy.fingerprint:
+        return "the policy file has changed"
+    if manifest.window.consistency != policy.options.consistency:
+        return f"consistency is {policy.options.consistency} now"
+    everything = everything_requested(ports.replica_files, policy)
+    if everything and everything != manifest.window.everything:
+        return "all that the policy selects is compared (twinhive resync --all)"
     return None
 
 
