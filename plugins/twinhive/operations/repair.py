@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from twinhive.bootstrap.source_states import read_state_of
 from twinhive.leaves.reconcile import plan_table
@@ -14,7 +15,7 @@ from twinhive.model.frozen import frozen_tables
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of, readable
-from twinhive.model.text import render
+from twinhive.model.text import render, text_of
 from twinhive.operations.operation import Holder, following_state
 from twinhive.operations.resync import Resync
 from twinhive.ports import ReadPorts, WritePorts
@@ -42,7 +43,7 @@ class Repair:
     def plan(self, ports: WritePorts) -> list[str]:
         """Say of each leaf that differs now what would become of it."""
         lines = (line for table in self._wanted(ports) for line in self._plan_of(ports, table))
-        return first_of(lines, _TOLD, "more lines")
+        return first_of(chain(lines, self._beside_tables(ports)), _TOLD, "more lines")
 
     def run(self, ports: WritePorts) -> list[str]:
         """Write the requests down. What somebody named and cannot be asked for is refused before any is written."""
@@ -59,7 +60,15 @@ class Repair:
                 if self.tables:
                     raise
                 left_out.append(f"left out: {render(error.text)}")
-        return [*(request.run(ports)[-1] for request in requests), *left_out]
+        return [*(request.run(ports)[-1] for request in requests), *left_out, *self._beside_tables(ports)]
+
+    def _beside_tables(self, ports: ReadPorts) -> list[str]:
+        """Say what the last verification has found that is no table's, where that is asked for."""
+        found = None if self.tables or self.quarantined else last_outcome(ports.replica_files, self.policy)
+        if found is None or not found.beside_tables:
+            return []
+        way = render(text_of(found.way_to_mend(self.policy.name)))
+        return [f"left out: the database, or its functions, differ, and are no table: {way}"]
 
     def _refuse_without_room(self, ports: ReadPorts, tables: Sequence[str]) -> None:
         """Refuse what has no room to be copied into. Only where the whole tables have none they are compared first."""

@@ -126,13 +126,14 @@ class _Looked:
     accepted: Mapping[str, Look]
     deep: float
     sizes: Mapping[str, Size]
+    dump: str | None
     differences: Sequence[Difference]
 
     def memory(self, followed: Iterable[Difference]) -> Memory:
         """Return what is to be remembered: nothing of what differs still."""
         waiting = {one.leaf.location for one in self.differences} - {one.leaf.location for one in followed}
         accepted = {place: look for place, look in self.accepted.items() if place not in waiting}
-        return Memory(accepted, self.deep, self.sizes)
+        return Memory(accepted, self.deep, self.sizes, self.dump)
 
 
 @dataclass
@@ -179,7 +180,7 @@ class _Scanning:
         batch: list[_Looked] = []
         found, held = self._begin(), 0
         for shard in sorted(by_shard):
-            looked = self._look(shard, by_shard[shard], whole, sizes)
+            looked = self._look(shard, by_shard[shard], whole, sizes, found.state.dump)
             if not looked.differences:
                 self.memories.write(self.files, shard, looked.memory([]))
                 continue
@@ -196,9 +197,16 @@ class _Scanning:
         touched = TouchedTables(self.policy, state.position)
         return SilentDifferences(self.scan.work, self.ports, state, touched, self.scan.wait)
 
-    def _look(self, shard: str, tables: Sequence[Table], whole: Mapping[str, Look], sizes: dict[str, Usage]) -> _Looked:
+    def _look(
+        self,
+        shard: str,
+        tables: Sequence[Table],
+        whole: Mapping[str, Look],
+        sizes: dict[str, Usage],
+        dump: str | None,
+    ) -> _Looked:
         source = self.ports.source_files
-        memory = self.memories.read(self.files, shard)
+        memory = self.memories.read(self.files, shard, dump)
         deep = self.scan.deep or self.scan.clock() - memory.deep > _DEEP_EVERY_SECONDS
         found = {leaf.location: leaf for leaf in leaves(self.ports.source, tables)}
         now = {place: whole[place] for place in found.keys() & whole.keys()}
@@ -214,7 +222,8 @@ class _Scanning:
             differences += compared.differences
         sizes |= sizes_of(found.values(), counted)
         self.found += Scanned(len(found), len(suspects))
-        return _Looked(shard, same, self.scan.clock() if deep else memory.deep, counted, differences)
+        compared_at = self.scan.clock() if deep else memory.deep
+        return _Looked(shard, same, compared_at, counted, dump, differences)
 
     def _compare(self, suspects: Sequence[Leaf], counted: dict[str, Size]) -> "_Compared":
         """Compare what the replica has; what it does not have is an event's, and looked at again afterwards."""

@@ -29,17 +29,24 @@ class Memory:
     looks: Mapping[str, Look] = field(default_factory=dict)
     deep: float = 0.0
     sizes: Mapping[str, Size] = field(default_factory=dict)
+    dump: str | None = None
+    """What the replica was loaded from: of another dump nothing is remembered. None: written by an earlier version."""
 
     @classmethod
     def unpacked(cls, content: bytes) -> "Memory":
         """Read what `packed` wrote."""
         fields = json.loads(gzip.decompress(content))
         sizes = {path: (size[0], size[1]) for path, size in fields.get("sizes", {}).items()}
-        return cls({path: (look[0], look[1]) for path, look in fields["looks"].items()}, fields["deep"], sizes)
+        return cls(
+            {path: (look[0], look[1]) for path, look in fields["looks"].items()},
+            fields["deep"],
+            sizes,
+            fields.get("dump"),
+        )
 
     def packed(self) -> bytes:
         """Return what is to be remembered."""
-        fields = {"looks": self.looks, "deep": self.deep, "sizes": self.sizes}
+        fields = {"looks": self.looks, "deep": self.deep, "sizes": self.sizes, "dump": self.dump}
         return gzip.compress(json.dumps(fields, sort_keys=True).encode(), mtime=0)
 
 
@@ -50,8 +57,8 @@ class Memories:
     policy: Policy
     _read: dict[str, bytes] = field(default_factory=dict)
 
-    def read(self, files: FileReader, shard: str) -> Memory:
-        """Read what was remembered of some tables; nothing before the first scan."""
+    def read(self, files: FileReader, shard: str, dump: str | None) -> Memory:
+        """Read what was remembered of some tables; nothing before the first scan after a load of `dump`."""
         # Earlier versions kept all tables in one file.
         for path in (self._path(shard), self._earlier):
             with suppress(Missing, *_UNREADABLE):
@@ -59,8 +66,8 @@ class Memories:
                 memory = Memory.unpacked(content)
                 if path != self._earlier:
                     self._read[shard] = content
-                return memory
-        return Memory()
+                return memory if memory.dump in (None, dump) else Memory(dump=dump)
+        return Memory(dump=dump)
 
     def write(self, files: FileWriter, shard: str, memory: Memory) -> None:
         """Remember what was accepted of some tables."""

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from twinhive.model.errors import ActNow
-from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.step.base import Work
@@ -55,5 +54,5 @@ def different(policy: Policy, found: Verified) -> ActNow:
         found="; ".join(found.findings[:_SHOWN]) + more,
         expected="equal metadata, files, lengths and checksums, where no event is on its way",
         next_step="find out who changes the replica (docs/runbooks.md, 'verify found differences'); bring over what "
-        "differs with: " + command("twinhive", "repair", policy.name, *found.tables_with_findings[:_SHOWN]),
+        "differs with: " + found.way_to_mend(policy.name),
     )

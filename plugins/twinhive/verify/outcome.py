@@ -8,8 +8,10 @@ from typing import Any
 
 from twinhive.model.equality.records import OWN_LEAF
 from twinhive.model.errors import Missing
-from twinhive.model.files import base_name, join
+from twinhive.model.files import FileStatus, base_name, join
+from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
+from twinhive.model.text import Command
 from twinhive.ports import FileReader, FileWriter
 from twinhive.verify.explaining import LeafDifference
 from twinhive.verify.ledger_files import verify_directory
@@ -17,6 +19,7 @@ from twinhive.verify.ledger_files import verify_directory
 MOST_NAMED = 1_000
 _KEPT = 7
 _NAMED = 20
+_MOST_TABLES = 10
 _SUMMARY, _DIFFERENCES = "summary.json", "differences.jsonl.gz"
 
 
@@ -34,6 +37,8 @@ class Verified:
     hot              what never stood still, by name, with the event at which it was judged
     suspects         `suspected` leaves that differ, and are looked at again: what brings them may be under way
     findings         `found` leaves that differ, were seen so twice, and no event explains it
+
+    beside_tables    some of the findings are of the database or of its functions, which no repair of tables mends
 
     Of those that there may be very many of, the first `MOST_NAMED` are named; the file of differences has all.
     since            when the first of these differences was first seen, in seconds since 1970; None without any
@@ -57,6 +62,7 @@ class Verified:
     findings: tuple[str, ...] = ()
     found: int = 0
     tables_with_findings: tuple[str, ...] = ()
+    beside_tables: bool = False
     since: float | None = None
     look_again_at: float | None = None
     already: str | None = None
@@ -70,6 +76,13 @@ class Verified:
     def is_equal(self) -> bool:
         """True when all that is replicated was judged and is equal."""
         return self.is_clean and not self.unjudged
+
+    def way_to_mend(self, policy: str) -> Command:
+        """Return the command that brings over what differs: of few tables it names them, of many none."""
+        if self.beside_tables:
+            return command("twinhive", "resync", policy, "--all")
+        few = self.tables_with_findings if len(self.tables_with_findings) <= _MOST_TABLES else ()
+        return command("twinhive", "repair", policy, *few)
 
     def lines(self) -> list[str]:
         """Return what people are told."""
@@ -131,7 +144,12 @@ def write_outcome(
     files.write(join(directory, _SUMMARY), summary)
     files.write(join(verify_directory(policy), "last.json"), summary)
     ((_, children),) = files.list_directories([runs])
-    for child in sorted((one.path for one in children or ()), key=base_name)[:-_KEPT]:
+
+    def age(one: FileStatus) -> tuple[bool, int, str]:
+        # The log of a restored metastore begins with lower numbers again: its runs are no old ones.
+        return one.path == directory, one.modified_ms, base_name(one.path)
+
+    for child in [one.path for one in sorted(children or (), key=age)[:-_KEPT]]:
         for name in (_SUMMARY, _DIFFERENCES):
             files.delete_file(join(child, name))
         files.delete_file(child)

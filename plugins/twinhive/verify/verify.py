@@ -122,6 +122,7 @@ class Verify:
             findings=tuple(map(str, found.findings[:MOST_NAMED])),
             found=len(found.findings),
             tables_with_findings=tuple(sorted({one.table for one in found.findings if one.table != DATABASE})),
+            beside_tables=any(one.table == DATABASE for one in found.findings),
             since=min((one.since for one in found.remembered), default=None),
             look_again_at=found.look_again_at,
         )

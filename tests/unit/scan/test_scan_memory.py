@@ -8,6 +8,7 @@ import pytest
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.unit.incremental.test_incremental import Followed
 from tests.unit.scan.test_scan import put, same, scan
+from twinhive.model.marks import ReplicaState
 from twinhive.model.names import TableName
 from twinhive.scan.scan import Scan
 from twinhive.scan.scan_memory import Memories, Memory, shard_of
@@ -37,6 +38,11 @@ def test_a_first_scan_that_is_killed_is_gone_on_with() -> None:
     assert last.suspects < 20 < last.leaves
 
 
+def loaded_from(followed: Followed) -> str | None:
+    database = followed.world.replica.database("sales")
+    return ReplicaState.read(database.parameters).dump
+
+
 def test_what_an_earlier_version_has_remembered_counts_and_its_file_goes() -> None:
     followed = Followed()
     scan(followed)
@@ -44,7 +50,7 @@ def test_what_an_earlier_version_has_remembered_counts_and_its_file_goes() -> No
     looks: dict[str, object] = {}
     sizes: dict[str, object] = {}
     for number in range(64):
-        memory = memories.read(files, f"{number:02d}")
+        memory = memories.read(files, f"{number:02d}", loaded_from(followed))
         looks |= memory.looks
         sizes |= memory.sizes
     assert looks
@@ -63,7 +69,7 @@ def test_a_memory_that_cannot_be_read_is_none(content: bytes) -> None:
     scan(followed)
     shard = shard_of(TableName("sales", "plain"))
     followed.world.replica_files.put(f"{followed.policy.staging}/scan/looks/{shard}.json.gz", content)
-    assert Memories(followed.policy).read(followed.world.replica_files, shard) == Memory()
+    assert Memories(followed.policy).read(followed.world.replica_files, shard, "x") == Memory(dump="x")
     put(followed, "plain", "part-1", b"silent")
     assert len(scan(followed).followed) == 1
     assert same(followed)

@@ -4,7 +4,6 @@ import time
 from collections.abc import Sequence
 
 from twinhive.journal.records import RecordedProof
-from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
 from twinhive.model.text import render
 from twinhive.operations.readiness import readiness
@@ -12,7 +11,6 @@ from twinhive.ports import WritePorts
 from twinhive.verify.outcome import Verified
 
 _NAMED = 20
-_TABLES = 10
 
 
 def readiness_lines(ports: WritePorts, policy: Policy) -> list[str]:
@@ -32,7 +30,7 @@ def proof_of(policy: str, found: Verified, ready: Sequence[str] = ()) -> Recorde
     details += [f"is looked at again: {one}" for one in found.suspects[:_NAMED]]
     details += [f"not judged: {name}: {why}" for name, why in list(found.not_judged.items())[:_NAMED]]
     details += ready[:_NAMED]
-    repair = command("twinhive", "repair", policy, *found.tables_with_findings[:_TABLES]) if found.found else None
+    repair = found.way_to_mend(policy) if found.found else None
     return RecordedProof(
         policy=policy,
         at=time.time(),

@@ -9,7 +9,6 @@ from typing import Any
 from twinhive.cli.terminal import escape, say
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.exit_codes import ExitCode
-from twinhive.model.next_steps import command
 from twinhive.model.remotes.definitions import Definition
 from twinhive.model.text import Text, render
 from twinhive.settings import Configuration, Resolve
@@ -89,7 +88,7 @@ def _details(policy: str, found: Verified) -> Iterator[Text]:
         yield f"  and {found.found + found.suspected - _SHOWN} more"
     yield from (f"  not judged: {name}: {why}" for name, why in list(found.not_judged.items())[:_SHOWN])
     if found.found:
-        yield "  next: " + command("twinhive", "repair", policy, *found.tables_with_findings[:_SHOWN])
+        yield "  next: " + found.way_to_mend(policy)
     elif found.suspected and found.look_again_at is not None:
         yield f"  next: run it again in {max(0.0, found.look_again_at - time.time()):.0f} s"
 
