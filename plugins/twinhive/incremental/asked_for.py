@@ -48,7 +48,7 @@ def _on_other_terms(ports: ReadPorts, policy: Policy, manifest: DumpManifest) ->
         return f"consistency is {policy.options.consistency} now"
     everything = everything_requested(ports.replica_files, policy)
     if everything and everything != manifest.window.everything:
-        return "all that the policy selects is compared (twinhive resync --all)"
+        return "all that the policy selects is to be compared (resync --all)"
     return None
 
 
