@@ -44,7 +44,7 @@ def test_verify_found_differences(oncall: OnCall, writers: SourceWriter, west: W
     oncall.trigger("verify")
 
     run = oncall.red_run("look_again", "verify", for_good=True)
-    oncall.read(run, "look_again", "does not equal its source", "twinhive repair")
+    oncall.read(run, "look_again", "does not equal its source", "bring over what differs with")
     oncall.operate("resync", table="orders")
     oncall.green_run()
     oncall.green_run("verify")
