@@ -151,12 +151,13 @@ class Applying:
 
     def _replace(self, table: str) -> None:
         end, token = self._dump.manifest.end, self._dump.manifest.token[:8]
+        # Outside of what is caught: a dump that was replaced is no table's trouble.
+        plan, snapshot = read_plan(self._ports.dump_files, self._dump.layout, table), self._snapshot(table)
         try:
-            plan = read_plan(self._ports.dump_files, self._dump.layout, table)
             if plan is None:
-                left_out = replace_table(self._external, self._progress, self._snapshot(table), end, token)
+                left_out = replace_table(self._external, self._progress, snapshot, end, token)
             else:
-                left_out = repair_table(self._target, self._progress, self._snapshot(table), plan, end, token)
+                left_out = repair_table(self._target, self._progress, snapshot, plan, end, token)
                 for line in plan.lines():
                     self._work.report(Detail("What was repaired", line))
         except ActNow as error:
