@@ -99,17 +99,22 @@ class ExportTable:
 
     def _show(self, target: FileWriter, owned: Owned, tree: TableTree) -> None:
         """Rename the tree to its directory; what is replaced is out of the way for that moment only."""
+        aside = join(self.work, "replaced")
+        # An earlier try may have been cut off after it had moved the old export aside.
+        self._take_replaced(target, owned, aside)
         if self._refuse_target(target):
-            aside = join(self.work, "replaced")
-            owned.discard(aside)
             if not target.rename(self.directory, aside):
                 raise self._in_the_way("something that could not be moved aside")
-            self._rename(target, tree)
-            owned.take_away(aside)
-            return
-        if target.status(self.directory) is not None:
+        elif target.status(self.directory) is not None:
             target.delete_file(self.directory)
         self._rename(target, tree)
+        self._take_replaced(target, owned, aside)
+
+    @staticmethod
+    def _take_replaced(target: FileReader, owned: Owned, aside: str) -> None:
+        """Take what was replaced to the trash, if it is there: people may miss it, as nothing else in the work."""
+        if target.status(aside) is not None:
+            owned.take_away(aside)
 
     def _rename(self, target: FileWriter, tree: TableTree) -> None:
         if not target.rename(tree.path, self.directory):

@@ -1,11 +1,13 @@
 """EXPORT TABLE: whole or absent, exact at one event, killed anywhere and repeated."""
 
 import json
+from contextlib import suppress
 
 import pytest
 
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.exported_tables import EXPORTS, ExportedTables
+from tests.support.worlds.fake_world import Killed, KillSwitch
 from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing, TryAgain, TwinhiveError
 from twinhive.model.names import TableName
 from twinhive.table_exports.description import read_description
@@ -192,6 +194,49 @@ def test_killed_while_one_is_replaced_the_repetition_has_the_new_rows() -> None:
         left.export("plain", overwrites=True)
         assert left.exported_rows("plain") == flat(left.of_source("plain"))
         assert left.left_over() == []
+
+
+def replaced_in_trash(tables: ExportedTables) -> list[bytes]:
+    """Return the contents of the files of replaced exports that are in the trash."""
+    files = tables.world.replica_files
+    return [files.read(path) for path in files.paths() if "/.Trash/" in path and "/replaced" in path]
+
+
+@pytest.mark.parametrize("at", range(1, 14))
+def test_what_is_replaced_is_in_the_trash_whichever_change_it_was_killed_at(tables: ExportedTables, at: int) -> None:
+    tables.world.replica_files.keeps_trash = True
+    tables.export("plain")
+    old = set(flat(tables.of_source("plain")).values())
+    tables.users.overwrite("plain", None, [b"new"])
+    with suppress(Killed):
+        tables.export("plain", KillSwitch(at, after_effect=True), overwrites=True)
+    tables.export("plain", overwrites=True)
+    assert old <= set(replaced_in_trash(tables))
+    assert tables.exported_rows("plain") == flat(tables.of_source("plain"))
+    assert not [path for path in tables.left_over() if "/.Trash/" not in path]
+
+
+def test_what_was_moved_aside_is_in_the_trash_when_another_export_came_to_its_place(tables: ExportedTables) -> None:
+    files, place = tables.world.replica_files, f"{EXPORTS}/plain"
+    files.keeps_trash = True
+    tables.export("plain")
+    old, described = set(flat(tables.of_source("plain")).values()), files.read(f"{place}/_metadata")
+    real = files.rename
+
+    def rename(source: str, target: str) -> bool:
+        done = real(source, target)
+        if target.endswith("/replaced"):  # Hive exports to the same directory meanwhile
+            files.rename = real
+            files.put(f"{place}/_metadata", described)
+            files.put(f"{place}/data/rows", b"of Hive")
+        return done
+
+    files.rename = rename
+    with pytest.raises(TryAgain, match="could not be put at"):
+        tables.export("plain", overwrites=True)
+    tables.export("plain", overwrites=True)
+    assert {*old, b"of Hive"} <= set(replaced_in_trash(tables))
+    assert tables.exported_rows("plain") == flat(tables.of_source("plain"))
 
 
 def test_two_at_once_leave_one_whole_export() -> None:
