@@ -2,24 +2,30 @@
 
 `<table>/_tw/<hash of the job>/` holds `data` (what Spark wrote), `merged` (small files written again), `plan.jsonl.gz`
 (the partitions with their files, once that is settled), `replaced.jsonl` of each call that replaces, `marked-...` of a
-set that it has marked, and `done`. Its name begins with `_`, so readers of the table pass it over; the partitions shown
-lie in it for good.
+set that it has marked, `table.json` (which table it is that the job writes into), and `done`. Its name begins with `_`,
+so readers of the table pass it over; the partitions shown lie in it for good.
+
+An external table that is dropped leaves it where it is. In another table at the same place the job is another write,
+with a directory of its own; what is in the earlier one may be a partition's again, and is left alone.
 """
 
 import gzip
 import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from twinhive.model.files import FileStatus, base_name, is_below, join, relative_to, short_hash
 from twinhive.model.names import unescape_path_name
 from twinhive.owned.directories import Mark, Owned, Purpose, claim
 from twinhive.partition_writes.request import PartitionWrite
+from twinhive.partition_writes.table_identity import TableIdentity
 from twinhive.partition_writes.target import WriteTarget
 from twinhive.ports import FileWriter
 
 WRITES = "_tw"
+_TABLE = "table.json"
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,15 @@ class JobDirectory:
     @classmethod
     def of(cls, files: FileWriter, target: WriteTarget, request: PartitionWrite) -> "JobDirectory":
         """Make the directory, or find it as an earlier try has left it. Raises Foreign."""
-        path = join(target.location, WRITES, short_hash(request.job))
+        identity = TableIdentity.of(target.table)
         mark = Mark(Purpose.PARTITION_WRITE, request.job)
-        return cls(files, claim(files, path, mark, lambda *_: False, for_others=True), target.key_names)
+        claimed = (claim(files, path, mark, lambda *_: False, for_others=True) for path in _places(target, request))
+        owned = next(one for one in claimed if not _is_of_another(one, identity))
+        known = join(owned.directory, _TABLE)
+        if files.status(known) is None:
+            # A new one, or one of an earlier version, which is trusted to be of this table.
+            files.write(known, identity.encode())
+        return cls(files, owned, target.key_names)
 
     @property
     def path(self) -> str:
@@ -167,6 +179,18 @@ class JobDirectory:
         values = {place: key for key, place in level.items()}
         for place, children in self.files.list_directories(list(values)):
             yield values[place], children or []
+
+
+def _places(target: WriteTarget, request: PartitionWrite) -> Iterator[str]:
+    """Yield where a job's directory may be: the first is the usual one, each of the others for one more table."""
+    yield join(target.location, WRITES, short_hash(request.job))
+    yield from (join(target.location, WRITES, short_hash(f"{request.job}\0{number}")) for number in count(2))
+
+
+def _is_of_another(owned: Owned, identity: TableIdentity) -> bool:
+    """True for a directory of a job that has written into another table at the same place."""
+    known = join(owned.directory, _TABLE)
+    return owned.files.status(known) is not None and TableIdentity.decode(owned.files.read(known)).is_another(identity)
 
 
 def _values(partition: WrittenPartition) -> tuple[str, ...]:
