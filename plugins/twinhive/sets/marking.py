@@ -1,7 +1,7 @@
 """Say that a set is done, and that it is not done any more."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -146,26 +146,36 @@ class UnmarkSet:
 
     def plan(self, metastore: MetastoreReader) -> bool:
         """Return whether it is marked. Reads only."""
-        return self._found(metastore) is not None
+        return bool(self._found(metastore))
 
     def run(self, metastore: MetastoreWriter) -> bool:
         """Take the mark away; False when there is none."""
         refuse_replica(metastore, self.table.database)
         found = self._found(metastore)
-        if found is None:
+        if not found:
             return False
-        metastore.drop_partitions(found.table, [mark_name(*found.values)], delete_data=True)
+        metastore.drop_partitions(found[0].table, [mark_name(*one.values) for one in found], delete_data=True)
         return True
 
-    def _found(self, metastore: MetastoreReader) -> Partition | None:
+    def _found(self, metastore: MetastoreReader) -> Sequence[Partition]:
+        """Return the marks of the set. Raises Missing, InvalidSettings for what is neither marked nor a set."""
         sets = find_sets_table(metastore, self.table.database)
         table = metastore.table(self.table)
-        # The set of a table that is gone can be unmarked too, as it is written in the list of sets.
-        spec = str(SetSpec.parse(self.spec, key_types(table))) if table else self.spec
-        found = metastore.partitions(sets.name, [mark_name(self.table.table, spec)]) if sets else []
-        if not found and table is None:
-            data_table(metastore, self.table)
-        return found[0] if found else None
+        names = [mark_name(self.table.table, text) for text in self._texts(table)]
+        found = metastore.partitions(sets.name, names) if sets else []
+        if not found:
+            SetSpec.parse(self.spec, key_types(table or data_table(metastore, self.table)))
+        return found
+
+    def _texts(self, table: Table | None) -> Sequence[str]:
+        """Return how the set may be written: as it is given, which `list` may show, and as marks are kept.
+
+        So a mark by plain SQL that is no set of its table can be taken away too, and one of a table that is gone.
+        """
+        with suppress(InvalidSettings):
+            if table is not None:
+                return sorted({self.spec, str(SetSpec.parse(self.spec, key_types(table)))})
+        return [self.spec]
 
 
 def partitions_of(metastore: MetastoreReader, table: Table, spec: SetSpec) -> list[str]:
