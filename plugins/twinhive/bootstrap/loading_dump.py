@@ -21,6 +21,7 @@ from twinhive.dump.shards import TableRecord, decode_objects, unpack_lines
 from twinhive.dump.store import Dump
 from twinhive.external.pending_waits import PendingWaits, Waits
 from twinhive.external.publish_tables import publish_ready
+from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.batches import slices_of_each_table
 from twinhive.model.constraints import Constraint
 from twinhive.model.errors import ActNow, raise_one
@@ -31,7 +32,7 @@ from twinhive.model.placement import TablePlacement
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.pending_files import PendingFiles
 from twinhive.replica.synced import Synced
-from twinhive.requests.request_files import recorded_skips, skipped_events
+from twinhive.requests.request_files import recorded_skips
 from twinhive.step.base import Detail, Work
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.ownership import ownership_of
@@ -201,7 +202,7 @@ class LoadingDump:
         end = self.dump.manifest.end
         scope = self.dump.manifest.statement.scope or None
         state = replace(loading_state(policy, self.dump), phase=Phase.FOLLOWING, position=end, scope=scope)
-        skipped = recorded_skips(skipped_events(self.ports.replica_files, policy), end.event_id)
+        skipped = recorded_skips(obeyed_skips(self.ports, policy), end.event_id)
         parameters = {**without_marks(self.dump.manifest.database.parameters), **skipped, **state.written()}
         self.lease.confirm()
         self.ports.replica.set_database_parameters(policy.replica.database, parameters)

@@ -22,6 +22,7 @@ from twinhive.dump.table_plans import read_plan
 from twinhive.external.publish_pending import publish
 from twinhive.incremental.beside_whole import beside_whole
 from twinhive.incremental.whole_tables import remember_base
+from twinhive.log.obeyed_skips import skips_of_window
 from twinhive.log.told_events import told_events
 from twinhive.model.batches import Batch
 from twinhive.model.changes.contents import SourceFile
@@ -34,7 +35,7 @@ from twinhive.model.text import Text
 from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import PendingFiles
 from twinhive.replica.synced import Synced
-from twinhive.requests.request_files import everything_is_done, recorded_skips, skipped_events, table_is_done
+from twinhive.requests.request_files import everything_is_done, recorded_skips, table_is_done
 from twinhive.step.base import Detail, Work
 from twinhive.step.metadata_only import without_files
 from twinhive.transfer.staged.staged import CopyItem
@@ -68,7 +69,7 @@ class Applying:
         self._external = ExternalTarget(self._target, self._pending, self._synced.covers)
         self._watch = watch
         self._until = dump.manifest.end.event_id if until is None else until
-        self._skipped = dict(skipped_events(ports.replica_files, policy))
+        self._skipped = skips_of_window(ports, policy, dump)
 
     @property
     def target(self) -> Target:

@@ -8,12 +8,13 @@ from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump
 from twinhive.incremental.whole_tables import stamps_of
+from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.frozen import frozen_tables, with_frozen
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.requests.request_files import everything_requested, requested_tables, skipped_events
+from twinhive.requests.request_files import everything_requested, requested_tables
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 
@@ -72,7 +73,7 @@ def _moved_snapshots(ports: ReadPorts, policy: Policy, dump: Dump) -> list[str]:
 
 def _newly_skipped(ports: ReadPorts, policy: Policy, dump: Dump) -> list[int]:
     begin, end = dump.layout.bounds
-    wanted = [event_id for event_id in skipped_events(ports.replica_files, policy) if begin < event_id <= end]
+    wanted = [event_id for event_id in obeyed_skips(ports, policy) if begin < event_id <= end]
     if not wanted:
         return []
     held = {row.event_id for row in EventRange.unpack(ports.dump_files.read(dump.layout.events)).rows}

@@ -9,13 +9,13 @@ from twinhive.events.message import names_touched
 from twinhive.events.not_replicated import REASONS
 from twinhive.events.scope import in_scope
 from twinhive.log.event_stream import is_readable
+from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.in_words import files_named, subject
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.ports import EventLog, ReadPorts
 from twinhive.replica.replica_state import state_now
-from twinhive.requests.request_files import skipped_events
 
 _ROWS_PER_CALL = 300  # metastore.batch.retrieve.max
 
@@ -82,7 +82,7 @@ def view_log(ports: ReadPorts, policy: Policy, wanted: WantedEvents) -> LogView:
     after = (wanted.begin or 1) - 1
     if wanted.begin is None:
         after = max(0, newest - wanted.limit) if state.last_event_id is None else state.last_event_id
-    found = _Reading(policy, wanted, skipped_events(ports.replica_files, policy), looked_at=after)
+    found = _Reading(policy, wanted, obeyed_skips(ports, policy), looked_at=after)
     for row in _rows(ports.source, after, newest):
         if len(found.events) >= wanted.limit:
             break

@@ -16,7 +16,9 @@ from twinhive.incremental.kept_windows import keep_window
 from twinhive.incremental.whole_tables import refuse_another_base, remove_fulfilled
 from twinhive.incremental.window_stage import WindowCut, WindowStage
 from twinhive.log.event_stream import saved_events_end, saved_events_path
+from twinhive.log.obeyed_skips import skips_of_others
 from twinhive.model.marks import Phase
+from twinhive.model.next_steps import command
 from twinhive.model.text import render
 from twinhive.replica.replica_state import state_now
 from twinhive.requests.request_files import is_paused, remove_passed_skips, with_way_on
@@ -56,6 +58,12 @@ def remove_answered_requests(run: WindowStage) -> WindowStage:
     """Remove what people have asked for and the replica shows. Raises ActNow for another base directory."""
     refuse_another_base(run.policy, run.state)
     remove_passed_skips(run.ports.replica_files, run.policy, run.position)
+    for event_id in skips_of_others(run.ports, run.policy):
+        run.work.report(
+            f"event {event_id} is not passed over: it is not the one that was asked for (a source that was restored "
+            "from a backup gives the numbers again); if it is to be passed over too: "
+            + command("twinhive", "skip-event", run.policy.name, str(event_id), "--reason", "...")
+        )
     remove_fulfilled(run.ports, run.policy, run.state)
     return run
 

@@ -16,12 +16,12 @@ from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.message import names_touched
 from twinhive.events.reader import bounded, read_events
 from twinhive.events.scope import in_scope
+from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.files import base_name, join
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, ReadPorts, SourcePorts
-from twinhive.requests.request_files import skipped_events
 
 _NAME = re.compile(r"(\d+)-(\d+)(?:-([0-9a-zA-Z]+))?\.jsonl\.gz")
 
@@ -49,7 +49,7 @@ class EventStream:
     @classmethod
     def of(cls, ports: ReadPorts, policy: Policy) -> "EventStream":
         """Return the stream without what people have asked to pass over."""
-        return cls(ports, policy, frozenset(skipped_events(ports.replica_files, policy)))
+        return cls(ports, policy, frozenset(obeyed_skips(ports, policy)))
 
     def event_ranges_after(self, begin: Position) -> Iterator[EventRange]:
         """Yield all that is in scope after a position, in pieces of about a window: what was saved, then the log.

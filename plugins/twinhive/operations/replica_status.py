@@ -8,6 +8,7 @@ from twinhive.dump.store import newest_dump, window_at
 from twinhive.events.reader import position_at
 from twinhive.external.status import last_pass, pending_objects
 from twinhive.log.event_stream import event_range_after
+from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
 from twinhive.model.frozen import frozen_tables
@@ -17,7 +18,7 @@ from twinhive.model.text import Text, render
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.held_sets import held_sets
 from twinhive.replica.replica_state import shown_state
-from twinhive.requests.request_files import is_paused, requested_tables, skipped_events
+from twinhive.requests.request_files import is_paused, requested_tables
 from twinhive.step.holding import lease_directory
 from twinhive.verify.outcome import Verified, last_outcome
 
@@ -111,7 +112,7 @@ def read_status(ports: WritePorts, policy: Policy) -> ReplicaStatus:
         in_scope=in_scope,
         trouble=trouble,
         quarantined=frozen_tables(parameters),
-        skipped={**skipped_events(ports.replica_files, policy), **recorded},
+        skipped={**obeyed_skips(ports, policy), **recorded},
         paused=is_paused(ports.replica_files, policy),
         requested=requested_tables(ports.replica_files, policy),
         dump=_dump(ports, policy, state),
@@ -132,7 +133,7 @@ def _events_in_scope(
     if newest.event_id - state.position.event_id > policy.options.window_events:
         return None, None
     try:
-        skipped = skipped_events(ports.replica_files, policy)
+        skipped = obeyed_skips(ports, policy)
         return len(event_range_after(ports.source, policy, state.position, skipped).event_range.rows), None
     except ActNow as error:
         return None, error.words.what

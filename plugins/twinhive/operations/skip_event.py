@@ -7,6 +7,7 @@ from twinhive.dump.store import newest_dump
 from twinhive.events.decoder import decode_event
 from twinhive.events.scope import in_scope
 from twinhive.log.event_stream import saved_events_after
+from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.errors import ActNow, InvalidSettings, Missing
@@ -17,7 +18,7 @@ from twinhive.model.text import ResyncTable, Text
 from twinhive.operations.operation import Holder, a_reason, following_state, person
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import state_now
-from twinhive.requests.request_files import skip_event, skipped_events
+from twinhive.requests.request_files import skip_event
 
 
 @dataclass(frozen=True)
@@ -31,17 +32,18 @@ class SkipEvent:
 
     def plan(self, ports: WritePorts) -> list[str]:
         """Say what the event is, and that it would not be applied."""
-        reason, lines = a_reason(self.reason, "skip-event"), self._checked(ports)
-        return [*lines, f"it would be passed over, and recorded on the replica: {reason}"]
+        reason, row = a_reason(self.reason, "skip-event"), self._checked(ports)
+        return [*self._said(ports, row), f"it would be passed over, and recorded on the replica: {reason}"]
 
     def run(self, ports: WritePorts) -> list[str]:
         """Write the request down."""
-        reason, lines = a_reason(self.reason, "skip-event"), self._checked(ports)
-        skip_event(ports.replica_files, self.policy, self.event_id, reason, person(self.holder))
+        reason, row = a_reason(self.reason, "skip-event"), self._checked(ports)
+        lines, by, log_id = self._said(ports, row), person(self.holder), ports.source.log_id()
+        skip_event(ports.replica_files, self.policy, self.event_id, reason, by, row.position, log_id)
         return [*lines, f"the next run passes it over, and records it on the replica: {reason}"]
 
-    def _checked(self, ports: ReadPorts) -> list[str]:
-        """Return what the event is. Raises InvalidSettings, Missing, ActNow for one that cannot be skipped."""
+    def _checked(self, ports: ReadPorts) -> EventRow:
+        """Return the event. Raises InvalidSettings, Missing, ActNow for one that cannot be skipped."""
         policy, event_id = self.policy, self.event_id
         position, held_by, way_on = _read_up_to(ports, policy)
         newest = ports.source.current_event_id()
@@ -74,7 +76,11 @@ class SkipEvent:
                 expected=f"an event of {policy.source} and the tables that the policy selects",
                 next_step="take the id from the error of the failed task",
             )
-        there = skipped_events(ports.replica_files, policy).get(event_id)
+        return row
+
+    def _said(self, ports: ReadPorts, row: EventRow) -> list[str]:
+        """Return what the event is, and whether it is to be passed over already."""
+        there = obeyed_skips(ports, self.policy).get(row.event_id)
         return [_described(row), *([f"it is to be passed over already: {there}"] if there else [])]
 
 

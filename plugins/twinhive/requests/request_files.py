@@ -8,9 +8,11 @@ import re
 import time
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from twinhive.dump.named_files import NamedFiles
 from twinhive.dump.store import read_json, write_json
+from twinhive.model.changes.events import Position
 from twinhive.model.errors import Missing
 from twinhive.model.file_names import is_altered
 from twinhive.model.files import FileStatus, base_name, join
@@ -21,6 +23,24 @@ from twinhive.model.text import Text, commands_of, render
 from twinhive.ports import FileReader, FileWriter
 
 _SKIP = re.compile(r"(\d+)\.json")
+
+
+@dataclass(frozen=True)
+class SkipRequest:
+    """An event that a person wants passed over: of which log, and which of its events.
+
+    Earlier versions have written neither down; the position is an id alone where nobody could read the row.
+    """
+
+    reason: str
+    position: Position
+    log_id: str = ""
+
+    def means(self, log_id: str, found: Position) -> bool:
+        """True unless the event that a log has at this id is known to be another one."""
+        if self.log_id and self.log_id != log_id:
+            return False
+        return not (self.position.digest and found.digest) or self.position == found
 
 
 def _directory(policy: Policy) -> str:
@@ -166,15 +186,21 @@ def everything_is_done(files: FileWriter, policy: Policy, request: str) -> None:
         files.delete_file(_everything(policy))
 
 
-def skipped_events(files: FileReader, policy: Policy) -> Mapping[int, str]:
-    """Return the events that a person wants passed over, with the reasons.
+def skip_requests(files: FileReader, policy: Policy) -> Mapping[int, SkipRequest]:
+    """Return the events that a person wants passed over, by their ids.
 
     A file that is no request, or that cannot be read, asks for nothing.
     """
     ((_, children),) = files.list_directories([join(_directory(policy), "skip")])
     requests = ((_SKIP.fullmatch(base_name(child.path)), child.path) for child in children or ())
-    reasons = {int(name[1]): _reason(files, path) for name, path in requests if name is not None}
-    return {event_id: reason for event_id, reason in reasons.items() if reason is not None}
+    found = ((int(name[1]), path) for name, path in requests if name is not None)
+    read = {event_id: _skip_request(files, path, event_id) for event_id, path in found}
+    return {event_id: request for event_id, request in read.items() if request is not None}
+
+
+def skipped_events(files: FileReader, policy: Policy) -> Mapping[int, str]:
+    """Return the ids of the events that a person wants passed over, with the reasons, whatever the log has by now."""
+    return {event_id: request.reason for event_id, request in skip_requests(files, policy).items()}
 
 
 def recorded_skips(skipped: Mapping[int, str], end: int) -> dict[str, str]:
@@ -182,9 +208,18 @@ def recorded_skips(skipped: Mapping[int, str], end: int) -> dict[str, str]:
     return {f"{SKIPPED}{event_id}": why for event_id, why in skipped.items() if event_id <= end}
 
 
-def skip_event(files: FileWriter, policy: Policy, event_id: int, reason: str, by: str) -> None:
-    """Ask for an event to be passed over."""
-    request = {"reason": reason, "by": by, "since": int(time.time())}
+def skip_event(
+    files: FileWriter,
+    policy: Policy,
+    event_id: int,
+    reason: str,
+    by: str,
+    event: Position | None = None,
+    log_id: str = "",
+) -> None:
+    """Ask for an event to be passed over: that one of that log, where they are known."""
+    said = {} if event is None else {"log_id": log_id, "time": event.time, "digest": event.digest}
+    request = {"reason": reason, "by": by, "since": int(time.time()), **said}
     write_json(files, join(_directory(policy), "skip", f"{event_id}.json"), request)
 
 
@@ -212,9 +247,12 @@ def _table_of_request(content: bytes) -> str | None:
     return request.get("table") if isinstance(request, dict) else None
 
 
-def _reason(files: FileReader, path: str) -> str | None:
+def _skip_request(files: FileReader, path: str, event_id: int) -> SkipRequest | None:
     try:
         request = read_json(files, path)
     except ValueError:
         return None
-    return str(request["reason"]) if isinstance(request, dict) and "reason" in request else None
+    if not isinstance(request, dict) or "reason" not in request:
+        return None
+    position = Position(event_id, request.get("time") or 0, request.get("digest") or "")
+    return SkipRequest(str(request["reason"]), position, request.get("log_id") or "")
