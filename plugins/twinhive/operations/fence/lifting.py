@@ -15,12 +15,12 @@ from twinhive.model.switching.fence import FULL, FenceMark, FenceNote
 from twinhive.operations.fence.directories import source_database
 from twinhive.operations.fence.fenced_files import bring_back, delete_snapshots, would_bring_back
 from twinhive.operations.fence.fencing import environment_of, fence_lease
+from twinhive.operations.fence.gone import without_directories
 from twinhive.operations.fence.hook import RunCommand, run_command
 from twinhive.operations.fence.note import mark_of, note_of, note_path
 from twinhive.operations.operation import Holder
 from twinhive.operations.promoting import replica_alone
 from twinhive.ports import NameQuotas, ReadPorts, WritePorts
-from twinhive.replica.source_scope import tables_in_bulk
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 
@@ -79,15 +79,8 @@ class AbortFailover:
             )
 
     def _damaged(self, ports: ReadPorts) -> Iterator[str]:
-        """Name tables whose directories are gone: a TRUNCATE behind the fence deletes one and cannot make it again."""
-        source, database = ports.source, self.policy.source.database
-        tables = tables_in_bulk(source, database, source.table_names(database))
-        root = f"{ports.source_files.root}/"
-        gone = [
-            table.name.table
-            for table in tables
-            if table.location and table.location.startswith(root) and ports.source_files.status(table.location) is None
-        ]
+        """Name tables and partitions whose directories are gone; their rows are, too."""
+        gone = list(without_directories(ports, self.policy))
         if gone:
             yield (
                 "without a directory, as a TRUNCATE behind the fence leaves them: "
