@@ -83,12 +83,15 @@ def claim_base(ports: WritePorts, policy: Policy, external: Sequence[Table]) -> 
         write_claim(ports, policy, base)
 
 
-def release_base(ports: WritePorts, policy: Policy) -> bool:
-    """Give the base directory up, for a policy that is forgotten; the files below it stay. False: it was not ours."""
+def release_base(ports: WritePorts, policy: Policy, log_id: str | None = None) -> bool:
+    """Give the base directory up, for a policy that is forgotten; the files below it stay. False: it was not ours.
+
+    `log_id` is that of the source; without it the source is asked.
+    """
     base = policy.external.base_directory
     if base is None or authority(base) != ports.replica_files.root:
         return False
-    return remove_claim(ports, policy, base)
+    return remove_claim(ports, policy, base, log_id)
 
 
 def external_tables(ports: ReadPorts, policy: Policy) -> tuple[Table, ...]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from twinhive.external.check_base import release_base
 from twinhive.model.errors import Foreign, Missing, TryAgain
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import (
@@ -24,7 +23,7 @@ from twinhive.model.marks import (
 )
 from twinhive.model.objects import Database, Parameters, Partition, Table
 from twinhive.model.policy import Policy
-from twinhive.operations.fence.lifting import is_fenced, lift_fence
+from twinhive.operations.forget_at_source import forget_at_source
 from twinhive.operations.forget_files import (
     plan_leftovers,
     plan_own_directories,
@@ -77,26 +76,25 @@ class Forget:
     def run(self, ports: WritePorts) -> list[str]:
         """Remove all that; killed anywhere, a second run goes on."""
         policy = self.policy
-        lines = []
+        lines, log_id = [], None
         self._find(ports)  # refuses before there is a lease
         with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.FORGET) as lease:
             found, database = self._find(ports)
             lines.append(f"{policy.replica}: {found.value}")
             begin_forgetting(ports.replica_files, policy)
             if found is _Found.MARKED and database is not None:
+                log_id = database.parameters.get(SOURCE_LOG)
                 lines += remove_leftovers(ports, policy, lease)
                 tables, partitions = self._unstamp(ports, database, lease)
                 lines.append(f"removed: marks of {tables} tables and {partitions} partitions")
                 lease.confirm()
                 ports.replica.set_database_parameters(database.name, _without(database))
                 lines.append(f"removed: marks of database {policy.replica}; what its tables hold stays as it is")
-        if release_base(ports, policy):
-            lines.append(f"released: the base directory {policy.external.base_directory}; what lies below it stays")
-        lines += lift_fence(ports, policy, self.holder) if is_fenced(ports, policy) else []
-        ports.source_marker.unmark(policy.source.database, policy.name)
-        lines.append(f"removed: the mark of policy {policy.name} at {policy.source}")
-        lines += remove_own_directories(ports, policy)
-        lines.append(f"remove the policy file of {policy.name}, so that its DAGs go too")
+        at_source = forget_at_source(ports, policy, self.holder, log_id)
+        own = remove_own_directories(ports, policy, keeps_note=at_source.keeps_note)
+        is_all = at_source.is_all and own.is_all
+        file = f"remove the policy file of {policy.name}, so that its DAGs go too"
+        lines += [*at_source.lines, *own.lines, file if is_all else f"if {policy.source} is gone for good: {file}"]
         return lines
 
     def _find(self, ports: ReadPorts) -> tuple[_Found, Database | None]:

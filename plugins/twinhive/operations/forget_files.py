@@ -9,11 +9,15 @@ from collections.abc import Iterator
 
 from twinhive.apply.places import managed_root
 from twinhive.dump.claiming import discard_dump, own_dumps_of
-from twinhive.model.errors import Refused, together
+from twinhive.model.errors import Refused, TwinhiveError, together
+from twinhive.model.files import base_name, parent
 from twinhive.model.marks import STAMP
 from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of
-from twinhive.owned.directories import Owned, table_of
+from twinhive.model.text import render
+from twinhive.operations.fence.note import note_path
+from twinhive.operations.silent_source import SILENT, Left
+from twinhive.owned.directories import MARKER, Owned, table_of
 from twinhive.owned.staging import own_staging
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.source_scope import tables_in_bulk
@@ -67,33 +71,71 @@ def remove_from_default_places(ports: WritePorts, policy: Policy, lease: Lease, 
 
 def plan_own_directories(ports: WritePorts, policy: Policy) -> list[str]:
     """Say what becomes of dumps and staging."""
-    return [
-        f"would be removed, {_WHERE}: {directory}" if owned else f"would stay: {_unproven(directory)}"
-        for directory, owned in _own_directories(ports, policy)
-    ]
-
-
-def remove_own_directories(ports: WritePorts, policy: Policy) -> list[str]:
-    """Take dumps away, then staging; of a directory that holds something else, only the dumps."""
-    lines: list[str] = []
-    for directory, owned in _own_directories(ports, policy):
-        if owned is not None:
-            lines.append(f"{owned.take_away()}: {directory}")
+    lines = []
+    for look in (_dumps, _staging):
+        try:
+            found = look(ports, policy)
+        except SILENT as error:
+            lines.append(f"would stay: {_without_answer(policy, error)}")
             continue
-        ((_, children),) = ports.dump_files.list_directories([policy.dumps])
-        for child in children or () if directory == policy.dumps else ():
-            if discard_dump(ports.dump_files, child.path):
-                lines.append(f"removed: {child.path}")
-        lines.append(f"left in place: {_unproven(directory)}")
+        lines += [
+            f"would be removed, {_WHERE}: {directory}" if owned else f"would stay: {_unproven(directory)}"
+            for directory, owned in found
+        ]
     return lines
 
 
-def _own_directories(ports: WritePorts, policy: Policy) -> Iterator[tuple[str, Owned | None]]:
-    """Yield those that are there, each with the proof that all that is in it is ours."""
-    if ports.dump_files.status(policy.dumps) is not None:
-        yield policy.dumps, own_dumps_of(ports.dump_files, policy)
-    if ports.replica_files.status(policy.staging) is not None:
-        yield policy.staging, own_staging(ports.replica_files, policy)
+def remove_own_directories(ports: WritePorts, policy: Policy, *, keeps_note: bool = False) -> Left:
+    """Take dumps away, then staging; of a directory that holds something else, only the dumps.
+
+    `keeps_note`: of staging what is written down of a fence stays, and what proves that it is ours.
+    """
+    try:
+        dumps = Left(tuple(_remove_dumps(ports, policy)))
+    except SILENT as error:  # they lie at the source, unless the policy says otherwise
+        dumps = Left((f"left in place: {_without_answer(policy, error)}",), is_all=False)
+    return dumps.and_then(Left(tuple(_remove_staging(ports, policy, keeps_note=keeps_note))))
+
+
+def _remove_dumps(ports: WritePorts, policy: Policy) -> Iterator[str]:
+    for directory, owned in _dumps(ports, policy):
+        if owned is not None:
+            yield f"{owned.take_away()}: {directory}"
+            continue
+        ((_, children),) = ports.dump_files.list_directories([directory])
+        for child in children or ():
+            if discard_dump(ports.dump_files, child.path):
+                yield f"removed: {child.path}"
+        yield f"left in place: {_unproven(directory)}"
+
+
+def _remove_staging(ports: WritePorts, policy: Policy, *, keeps_note: bool) -> Iterator[str]:
+    for directory, owned in _staging(ports, policy):
+        if owned is None:
+            yield f"left in place: {_unproven(directory)}"
+        elif not keeps_note:
+            yield f"{owned.take_away()}: {directory}"
+        else:
+            ((_, children),) = ports.replica_files.list_directories([directory])
+            for child in children or ():
+                if base_name(child.path) not in (base_name(parent(note_path(policy))), MARKER):
+                    yield f"{owned.take_away(child.path)}: {child.path}"
+
+
+def _dumps(ports: WritePorts, policy: Policy) -> list[tuple[str, Owned | None]]:
+    """Return the directory of dumps, if it is there, with the proof that all that is in it is ours."""
+    there = ports.dump_files.status(policy.dumps) is not None
+    return [(policy.dumps, own_dumps_of(ports.dump_files, policy))] if there else []
+
+
+def _staging(ports: WritePorts, policy: Policy) -> list[tuple[str, Owned | None]]:
+    """Return staging, if it is there, with that proof."""
+    there = ports.replica_files.status(policy.staging) is not None
+    return [(policy.staging, own_staging(ports.replica_files, policy))] if there else []
+
+
+def _without_answer(policy: Policy, error: TwinhiveError) -> str:
+    return f"{policy.dumps}: {render(error.words.what)}; should its cluster come back: twinhive forget {policy.name}"
 
 
 def _leftovers(ports: WritePorts, policy: Policy, up_to: int = sys.maxsize) -> Iterator[str]:

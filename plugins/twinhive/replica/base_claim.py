@@ -80,11 +80,11 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
     return renamed
 
 
-def remove_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
-    """Give the base directory up; False when it was not ours."""
+def remove_claim(ports: WritePorts, policy: Policy, base: str, log_id: str | None = None) -> bool:
+    """Give the base directory up; False when it was not ours. The source is asked for its log where that is unknown."""
     place = _claimed(policy, base)
     claim = _read(ports.replica_files, place)
-    if claim is None or not _is_ours(claim, policy, ports.source.log_id()):
+    if claim is None or not _is_ours(claim, policy, log_id or ports.source.log_id()):
         return False
     return ports.replica_files.delete_file(join(place, CLAIM))
 
