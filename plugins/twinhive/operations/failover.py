@@ -25,6 +25,7 @@ from twinhive.operations.fence.hook import RunCommand, run_command
 from twinhive.operations.operation import Holder
 from twinhive.operations.promoting import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.readiness import readiness
+from twinhive.operations.set_news import set_news, unseen_sets
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.step.base import Work
 from twinhive.verify.verify import Verify
@@ -200,9 +201,21 @@ class Failover:
                 next_step="stop all writers; then bring it further with: "
                 + command("twinhive", "run", self.policy.name, "incremental"),
             )
+        self._refuse_unseen_sets(ports)
         self.wait(self.policy.quiet_seconds)
         self._refuse_news(ports, end)
         return end
+
+    def _refuse_unseen_sets(self, ports: ReadPorts) -> None:
+        """Wait for sets that were marked after the replica has looked at them last; what it holds is looked at."""
+        _, state = replica_alone(ports, self.policy)
+        if unseen := unseen_sets(ports, self.policy, state.log_id):
+            raise TryAgain(
+                f"the replica of policy {self.policy.name} has not looked yet at the sets that were marked last",
+                found=_told(unseen),
+                expected="no event of a set after the replica's last look at them",
+                next_step="let it look with: " + command("twinhive", "run", self.policy.name, "incremental"),
+            )
 
     def _refuse_news(self, ports: ReadPorts, quiet_since: Position) -> None:
         _, news = _first_news(ports, self.policy, quiet_since)
@@ -214,6 +227,19 @@ class Failover:
                 found=f"after event {quiet_since.event_id}: {_told(news)}",
                 expected=f"no event of this policy for {self._quiet}, nor while both sides are compared",
                 next_step="find these writers and stop them; then again: "
+                + command("twinhive", "failover", self.policy.name)
+                + "; "
+                + or_abort(self.policy),
+            )
+        self._refuse_set_news(ports, quiet_since)
+
+    def _refuse_set_news(self, ports: ReadPorts, quiet_since: Position) -> None:
+        if news := set_news(ports, self.policy, quiet_since.event_id):
+            raise ActNow(
+                f"sets of {self.policy.source} are still marked: its replica would take over without them",
+                found=f"after event {quiet_since.event_id}: {_told(news)}",
+                expected=f"no set marked or unmarked for {self._quiet}, nor while both sides are compared",
+                next_step=f"mark sets on {self.policy.replica} when it has taken over; start again: "
                 + command("twinhive", "failover", self.policy.name)
                 + "; "
                 + or_abort(self.policy),

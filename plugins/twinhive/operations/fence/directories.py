@@ -7,6 +7,7 @@ from twinhive.model.errors import Missing, Refused
 from twinhive.model.files import is_below, qualified
 from twinhive.model.objects import Database, Table
 from twinhive.model.policy import Policy
+from twinhive.model.sets.mark import SETS_TABLE
 from twinhive.ports import MetastoreReader, ReadPorts
 from twinhive.replica.source_scope import tables_in_bulk
 
@@ -28,14 +29,16 @@ def directories_to_fence(ports: ReadPorts, policy: Policy, database: Database) -
     """Return the uppermost directories in which writers of the policy's tables make files, those that exist, sorted.
 
     The database's own where all its tables are replicated, else those of the tables; and what tables and partitions
-    have elsewhere on that file system. Raises Refused where others would be kept out too.
+    have elsewhere on that file system. The table of sets counts for none: it is fenced with the database, and is left
+    to those who mark sets of other tables. Raises Refused where others would be kept out too.
     """
     root, metastore = ports.source_files.root, ports.source
     tables = tables_in_bulk(metastore, database.name, metastore.table_names(database.name))
     ours = [table for table in tables if policy.selects(table.name.table)]
+    sets = [table for table in tables if table.name.table == SETS_TABLE]
     found = list(_places(metastore, ours))
-    if len(ours) == len(tables):
-        found += [managed_directory(metastore, database), database.location or ""]
+    if len(ours) + len(sets) == len(tables):
+        found += [managed_directory(metastore, database), database.location or "", *_places(metastore, sets)]
     # The URI of a place in the file system alone: what lies elsewhere has no quota of this one.
     mine = {place for place in (qualified(one, root).rstrip("/") for one in found if one) if is_below(place, root)}
     top = sorted(one for one in mine if not any(is_below(one, other) for other in mine))

@@ -1,0 +1,103 @@
+"""A replica that takes over shows the sets that its source has: none is marked behind its last look and lost."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.operations.test_failover import HOLDER, parameters, planned, position, ready
+from tests.unit.operations.test_fence import HOME, Fenced
+from tests.unit.shown_sets.test_shown_sets import Producer
+from twinhive.model.changes.events import Position
+from twinhive.model.errors import ActNow, Refused, TryAgain
+from twinhive.model.marks import PHASE
+from twinhive.model.names import TableName
+from twinhive.model.switching.fence import QUOTA
+from twinhive.operations.failover import Failover
+from twinhive.operations.fence.directories import directories_to_fence, source_database
+from twinhive.operations.set_news import set_news, unseen_sets
+from twinhive.sets.marking import MarkSet
+
+ORDERS = TableName("sales", "orders")
+
+
+@pytest.fixture
+def producer() -> Producer:
+    return ready(Producer())
+
+
+def phase(producer: Producer) -> str:
+    return parameters(producer)[PHASE]
+
+
+def test_a_set_that_is_marked_while_the_source_should_be_quiet_is_not_lost(producer: Producer) -> None:
+    with pytest.raises(ActNow, match=r"(?s)still marked.*ADD_PARTITION twinhive_sets.*mark sets on .*taken over"):
+        planned(producer, lambda: producer.mark("p=a b")).run(producer.world.ports())
+    assert phase(producer) == "following"
+    producer.follow()
+    planned(producer).run(producer.world.ports())
+    assert (phase(producer), producer.shown) == ("promoted", ["orders p=a b"])
+
+
+def test_nor_is_one_that_is_marked_while_both_sides_are_compared(producer: Producer) -> None:
+    producer.mark("p=a b")
+    producer.follow()
+    operation, ports = planned(producer), producer.world.ports()
+    end = operation.prove_quiet(ports)
+    producer.unmark("p=a b")
+    with pytest.raises(ActNow, match=r"(?s)still marked.*DROP_PARTITION twinhive_sets"):
+        operation.promote(ports, end, operation.clock())
+    assert phase(producer) == "following"
+
+
+def test_what_was_marked_after_the_last_look_is_waited_for(producer: Producer) -> None:
+    producer.mark("p=a b")
+    producer.follow()
+    producer.mark("*", "plain")
+    with pytest.raises(TryAgain, match=r"(?s)has not looked yet at the sets.*twinhive run sales incremental"):
+        planned(producer).run(producer.world.ports())
+    producer.follow()
+    planned(producer).run(producer.world.ports())
+    assert producer.shown == ["orders p=a b", "plain *"]
+
+
+def test_sets_that_are_idle_are_in_nobodys_way(producer: Producer) -> None:
+    producer.mark("p=a b")
+    producer.frozen("plain")
+    producer.mark("*", "plain")
+    producer.follow()
+    assert list(producer.held) == ["plain *"]
+    assert Failover(producer.policy, HOLDER, wait=lambda seconds: None)._quiet_end(
+        producer.world.ports(), Position(position(producer))
+    )
+
+
+def test_sets_of_tables_that_the_policy_leaves_out_are_of_no_matter(producer: Producer) -> None:
+    producer.policy = replace(producer.policy, exclude=("orders",))
+    producer.mark("*", "plain")
+    producer.follow()
+    producer.mark("p=a b")
+    ports = producer.world.ports()
+    assert unseen_sets(ports, producer.policy, "log-east") == ()
+    assert len(set_news(ports, replace(producer.policy, exclude=()), 0)) > len(set_news(ports, producer.policy, 0)) > 0
+
+
+def test_the_database_is_fenced_as_a_whole_with_its_table_of_sets() -> None:
+    def fences() -> tuple[str, ...]:
+        ports = fenced.world.ports()
+        return directories_to_fence(ports, fenced.policy, source_database(ports, fenced.policy))
+
+    fenced = Fenced(QUOTA)
+    before = fences()
+    MarkSet(ORDERS, "p=a b", "t").run(fenced.world.source)
+    assert fences() == before and HOME in before
+    fenced.failover().fence(fenced.world.ports())
+    with pytest.raises(Refused, match="quota"):
+        fenced.users.create_table("fresh", files=[b"x"])
+
+
+def test_where_some_tables_are_selected_others_may_mark_their_sets() -> None:
+    fenced = Fenced(QUOTA)
+    MarkSet(ORDERS, "p=a b", "t").run(fenced.world.source)
+    fenced.policy = replace(fenced.policy, include=("plain",))
+    ports = fenced.world.ports()
+    assert directories_to_fence(ports, fenced.policy, source_database(ports, fenced.policy)) == (f"{HOME}/plain",)
