@@ -15,12 +15,15 @@ from twinhive.ports import FileReader, FileWriter
 _DUMP_KEY = r"(bootstrap|consolidate|incremental)-\d{12,}-\d{12,}-[0-9a-f]{8}"
 _INSIDE = {
     "base": re.compile(r"[0-9a-f]{2}"),
-    "control": re.compile(r"(paused|forget)\.json|resync|skip"),
+    "control": re.compile(r"(paused|forget|everything|fence|diverged)\.json|resync|skip"),
+    "copies": re.compile(r"(position|unused)\.json|tables|lists|building"),
     "events": re.compile(r"\d{12,}"),
-    "external": re.compile(r"pending|synced|purge|results|claim\.json|waits\.json\.gz"),
+    "external": re.compile(r"pending|synced|purge|results|claim\.json|waits\.json\.gz|returned|returned_places\.json"),
+    "fence": re.compile(r"lease-\d{10}"),
     "hive-dumps": re.compile(r"[0-9a-f]{16}"),
     "lease": re.compile(r"lease-\d{10}"),
     "results": re.compile(_DUMP_KEY + r"|sizes\.jsonl\.gz"),
+    "sets": re.compile(r"(held|looked)\.json|run"),
     "scan": re.compile(r"(directories\.json\.gz|unused\.json)|files|looks"),
     "tables": re.compile(_DUMP_KEY),
     "tmp": re.compile(r"[0-9a-f]{32}|parts"),
@@ -29,7 +32,7 @@ _INSIDE = {
     "verify": re.compile(r"source|replica|runs|(last\.json|suspects\.json\.gz)"),
 }
 """What staging may hold, and what may be in that."""
-_PROOFS = ("lease", "under-way", "results", "tables", "scan", "control", "verify", "windows")
+_PROOFS = ("lease", "under-way", "fence", "results", "tables", "scan", "control", "verify", "windows")
 """Those of them whose names nobody else gives."""
 _STAGED = re.compile(r"[0-9a-f]{32}_\d+")
 """Name of a copy in `base/<its first two digits>`."""
@@ -78,6 +81,11 @@ def is_staging(files: FileReader, directory: str) -> bool:
         proofs += len(found) if name in _PROOFS else 0
         is_empty = is_empty and not found
     return proofs > 0 or is_empty or ("base" in names and _has_copies(files, join(directory, "base")))
+
+
+def is_named_as_in_staging(name: str, inside: str | None = None) -> bool:
+    """Return True for a name of ours in staging, and for one in that."""
+    return name in _INSIDE and (inside is None or _INSIDE[name].fullmatch(inside) is not None)
 
 
 def _has_copies(files: FileReader, base: str) -> bool:
