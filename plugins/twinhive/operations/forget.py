@@ -17,12 +17,16 @@ from twinhive.model.marks import (
     SOURCE_FOR,
     SOURCE_LOG,
     STAMP,
+    Phase,
+    ReplicaState,
     Stamp,
     own_marks,
     without_marks,
 )
+from twinhive.model.next_steps import bootstrap, command
 from twinhive.model.objects import Database, Parameters, Partition, Table
 from twinhive.model.policy import Policy
+from twinhive.model.text import Text
 from twinhive.operations.forget_at_source import forget_at_source
 from twinhive.operations.forget_files import (
     plan_leftovers,
@@ -37,6 +41,7 @@ from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease, lease_directory
 
 _TABLES_PER_CALL = 200
+_OTHER_POLICY = "correct replica.database in the policy file, or forget it by the policy that it belongs to"
 
 
 class _Found(Enum):
@@ -115,7 +120,25 @@ class Forget:
             f"database {policy.replica} does not belong to policy {policy.name}: nothing of it is forgotten",
             found=f"{POLICY} = {owner or '(not set)'}, {SOURCE_LOG} = {log_id or '(not set)'}",
             expected=f"{POLICY} = {policy.name}, and the log of {policy.source.cluster}",
-            next_step="correct replica.database in the policy file, or forget it by the policy that it belongs to",
+            next_step=self._way_on(database) if owner == policy.name else _OTHER_POLICY,
+        )
+
+    def _way_on(self, database: Database) -> Text:
+        """Return what to do about a replica of this policy whose source is another by now: its metastore was made anew.
+
+        Marks that speak of a log that is gone are not taken away: nothing says any more what is equal.
+        """
+        policy = self.policy
+        if ReplicaState.read(database.parameters).phase is Phase.PROMOTED:
+            return (
+                f"do not drop it: it has taken over; while the metastore of {policy.source.cluster} does not answer: "
+                + command("twinhive", "forget", policy.name)
+            )
+        return (
+            f"drop the replica on {policy.replica.cluster} (DROP DATABASE {policy.replica.database} CASCADE); then "
+            + bootstrap(policy.name)
+            + ", or end the policy: "
+            + command("twinhive", "forget", policy.name)
         )
 
     def _is_of_this_source(self, ports: ReadPorts, database: Database) -> bool:
