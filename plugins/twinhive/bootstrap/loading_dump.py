@@ -22,6 +22,7 @@ from twinhive.dump.store import Dump
 from twinhive.external.pending_waits import PendingWaits, Waits
 from twinhive.external.publish_tables import publish_ready
 from twinhive.log.obeyed_skips import obeyed_skips
+from twinhive.log.source_log import SourceLog
 from twinhive.model.batches import slices_of_each_table
 from twinhive.model.constraints import Constraint
 from twinhive.model.errors import ActNow, raise_one
@@ -147,7 +148,7 @@ class LoadingDump:
         for record in pending_tables(self._records(), self.stamp.event_id, batches):
             records.write(record)
             noted[record.name.table] = Waits.of(record, policy.external)
-        synced = Synced(ports.replica_files, policy)
+        synced = Synced(ports.replica_files, policy, SourceLog(ports.source).has)
         # What the passes before have found equal is in no record where no event had touched it.
         synced.take(kept_records(ports.dump_files, ports.replica_files, policy))
         ready = sorted(table for table, waits in noted.items() if waits.may_end(synced))

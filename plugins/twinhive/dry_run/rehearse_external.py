@@ -12,6 +12,7 @@ from twinhive.dump.external_passes import entries_of_task
 from twinhive.external.look import look_at_all
 from twinhive.external.pass_ import ListExternal
 from twinhive.external.sync import DirectorySync, Moment
+from twinhive.log.source_log import SourceLog
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.external.entries import Entry
 from twinhive.model.files import is_below
@@ -67,7 +68,7 @@ def _rows(rehearsing: Rehearsing, entries: Sequence[Entry]) -> list[tuple[Entry,
     """Return what a copy of each directory would do: no rows for one that is equal."""
     ports, policy = rehearsing.ports, rehearsing.policy
     synced = Synced(ports.replica_files, policy)
-    moment = Moment(event_id=ports.source.current_event_id(), at=time.time())
+    moment = Moment(SourceLog(ports.source).newest(), at=time.time())
     syncs = [DirectorySync(entry, policy, ports.trees, moment, synced.record_of(entry.location)) for entry in entries]
     threads = policy.options.copy_threads
     looked_at = list(look_at_all(syncs, ports.trees, threads))

@@ -19,6 +19,7 @@ from twinhive.dump.store import read_json, write_json
 from twinhive.model.batches import Batch
 from twinhive.model.errors import ActNow
 from twinhive.model.external.entries import Entry
+from twinhive.model.external.log_point import LogPoint
 from twinhive.model.external.tasks import SyncTask
 from twinhive.model.files import base_name, join
 from twinhive.model.policy import Policy
@@ -53,6 +54,9 @@ class ExternalPass:
     others    how many tasks are left for later passes of the same round
     tried     locations that earlier passes of the round have tried, well or not
     read_at   when all tables were last read at the source, in seconds since 1970
+    begin     the event `event_id`, with its log
+    end       the newest event when the tables had been read: the list knows of nothing after it. Earlier versions have
+              written neither
     """
 
     name: str
@@ -64,6 +68,8 @@ class ExternalPass:
     tried: frozenset[str] = frozenset()
     fingerprint: str = ""
     read_at: float = 0.0
+    begin: LogPoint | None = None
+    end: LogPoint | None = None
 
 
 def pass_name(files: FileReader, policy: Policy, event_id: int) -> str:
@@ -103,6 +109,8 @@ def write_pass(
         "others": written.others,
         "tried": sorted(written.tried),
         "read_at": written.read_at,
+        "begin": written.begin.fields() if written.begin else None,
+        "end": written.end.fields() if written.end else None,
     }
     write_json(files, join(directory, "pass.json"), content)
 
@@ -258,7 +266,16 @@ def _read(name: str, record: dict[str, Any]) -> ExternalPass:
     counts = record["entries"], record["others"]
     tried = frozenset(record["tried"])
     return ExternalPass(
-        name, record["event_id"], record["began"], batches, *counts, tried, record["fingerprint"], record["read_at"]
+        name,
+        record["event_id"],
+        record["began"],
+        batches,
+        *counts,
+        tried,
+        record["fingerprint"],
+        record["read_at"],
+        LogPoint.read(record.get("begin")),
+        LogPoint.read(record.get("end")),
     )
 
 

@@ -22,9 +22,11 @@ from twinhive.external.left_directories import clear_left, clear_unfinished
 from twinhive.external.purge import obey_purges
 from twinhive.external.returned_places import take_places
 from twinhive.log.known_entries import KnownEntries, known_entries
+from twinhive.log.source_log import SourceLog
 from twinhive.model.batches import Batch
 from twinhive.model.external.bounded_pass import bounded_pass
 from twinhive.model.external.entries import Entry, around, topmost
+from twinhive.model.external.log_point import LogPoint
 from twinhive.model.external.modes import COPY
 from twinhive.model.external.tasks import SizedEntry, SyncTask, cut_tasks, sizes_of_tables
 from twinhive.model.files import Usage
@@ -117,7 +119,8 @@ class ListExternal:
 class _Looked:
     """What a pass finds.
 
-    began, event_id   time in seconds and newest event before anything was listed: the listing finds what that brought
+    began, begin   time in seconds and newest event before anything was listed: the listing finds what that brought
+    end       newest event when the tables had been read
     before    the pass before, and `late`, how many of its tasks have not ended
     known     tables that nothing has touched since the list of the pass before
     kept      records of that pass, by location; `synced` has those of all
@@ -125,7 +128,8 @@ class _Looked:
     """
 
     began: float
-    event_id: int
+    begin: LogPoint
+    end: LogPoint
     before: ExternalPass | None
     late: int
     known: KnownEntries
@@ -134,19 +138,26 @@ class _Looked:
     kept: Collection[str]
     copies: tuple[Entry, ...]
 
+    @property
+    def event_id(self) -> int:
+        """Return the id of the newest event before anything was listed."""
+        return self.begin.position.event_id
+
 
 def _look(ports: WritePorts, policy: Policy) -> _Looked:
-    began, event_id = time.time(), ports.source.current_event_id()
+    log = SourceLog(ports.source)
+    began, begin = time.time(), log.newest()
     before, late = newest_pass(ports.dump_files, policy), copies_under_way(ports, policy)
-    known = known_entries(ports, policy, before, began)
+    known = known_entries(ports, policy, before, began, log)
     found = read_entries(ports, policy, known)
+    end = log.newest(begin)
     take_places(ports, policy, found.entries)
     spread_synced(ports.replica_files, policy)
     synced = Synced(ports.replica_files, policy)
     kept = synced.take(records_of_pass(ports.replica_files, policy, before))
     copies = topmost(found.entries)
     clear_unfinished(ports, policy, synced, before, copies)
-    return _Looked(began, event_id, before, late, known, found, synced, kept, copies)
+    return _Looked(began, begin, end, before, late, known, found, synced, kept, copies)
 
 
 @dataclass(frozen=True)
@@ -178,7 +189,16 @@ def _write(ports: WritePorts, policy: Policy, looked: _Looked, cut: _Cut) -> Ext
     read_at = looked.before.read_at if looked.before and known else looked.began
     counts = len(found.entries), len(cut.for_others)
     written = ExternalPass(
-        name, looked.event_id, looked.began, batches, *counts, cut.tried, policy.fingerprint, read_at
+        name,
+        looked.event_id,
+        looked.began,
+        batches,
+        *counts,
+        cut.tried,
+        policy.fingerprint,
+        read_at,
+        looked.begin,
+        looked.end,
     )
     is_quiet = _quiet(ports, policy, kept, [entry for entry in found.entries if entry.table not in known])
 

@@ -11,6 +11,7 @@ from twinhive.apply.progress import Progress
 from twinhive.apply.trouble import Quarantine
 from twinhive.external.pending_waits import PendingWaits
 from twinhive.external.publish_tables import publish_ready
+from twinhive.log.source_log import SourceLog
 from twinhive.model.errors import Missing, raise_one
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.lease_kinds import LeaseKind
@@ -72,7 +73,7 @@ def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
             return
         target = open_target(ports, policy, log_id, lease)
         pending = PendingStore(PendingFiles(ports.replica_files, policy, lease))
-        synced = Synced(ports.replica_files, policy)
+        synced = Synced(ports.replica_files, policy, SourceLog(ports.source).has)
         progress = Progress(ports.replica, lease, database.name, database.parameters)
         publish(
             ExternalTarget(target, pending, synced.covers),
@@ -90,7 +91,7 @@ def ready_tables(ports: ReadPorts, policy: Policy) -> Iterator[str]:
         return
     database = ports.replica.database(policy.replica.database)
     frozen = frozen_tables(database.parameters if database else {})
-    synced = Synced(files, policy)
+    synced = Synced(files, policy, SourceLog(ports.source).has)
     for name in sorted(waits.candidates(synced)):
         if name not in frozen:
             with suppress(Missing):

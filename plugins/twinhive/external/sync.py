@@ -8,13 +8,14 @@ from typing import Any, cast
 from twinhive.model.errors import ActNow, Missing, TryAgain, TwinhiveError, family_of
 from twinhive.model.exit_codes import ExitCode
 from twinhive.model.external.entries import Entry
+from twinhive.model.external.log_point import LogPoint
 from twinhive.model.external.modes import EMPTY, LEAVE_OUT
 from twinhive.model.files import FileStatus
 from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE, RETRIES
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
 from twinhive.ports import TreePorts, TreeReader, TreeSource
-from twinhive.replica.synced import SyncedEntry
+from twinhive.replica.synced import SyncedEntry, of_event
 from twinhive.transfer.tree.dry_run import dry_run
 from twinhive.transfer.tree.executing import ExecutePlan
 from twinhive.transfer.tree.listing.unchanged import asked_pairs, nothing_to_do
@@ -43,7 +44,7 @@ _LOOKS_AGAIN = 2
 class Moment:
     """What was known of the source before anything was listed: its newest event, and when that was."""
 
-    event_id: int
+    newest: LogPoint
     at: float
 
 
@@ -168,7 +169,7 @@ class DirectorySync:
 
     def _seen(self, record: SyncedEntry) -> SyncedEntry:
         moment = self.moment
-        return replace(record, event_id=moment.event_id, began=moment.at, at=time.time(), changed=False)
+        return replace(record, **of_event(moment.newest), began=moment.at, at=time.time(), changed=False)
 
     def _source(self) -> TreeSource:
         """Return the source; one without the directory as if it were there, if the policy says so. Raises Missing."""

@@ -20,6 +20,7 @@ from twinhive.dump.external_passes import (
 )
 from twinhive.external.look import TREES_TOGETHER, LookedDirectory, look_at_all
 from twinhive.external.sync import DirectorySync, Moment
+from twinhive.log.source_log import SourceLog
 from twinhive.model.errors import TwinhiveError, together
 from twinhive.model.external.entries import Entry
 from twinhive.model.policy import Policy
@@ -129,7 +130,7 @@ class SyncExternal:
     def _look(self, ports: WritePorts, entries: Mapping[Entry, LastSync], done: _Done) -> list[DirectorySync]:
         """Return the directories that are not equal; of the others write down that they are, if somebody may ask."""
         policy, synced = self.work.policy, Synced(ports.replica_files, self.work.policy)
-        moment = Moment(at=time.time(), event_id=ports.source.current_event_id())
+        moment = Moment(at=time.time(), newest=SourceLog(ports.source).newest())
         # What the list has read is some minutes old: good enough to look by, unless a snapshot is to be found, or an
         # earlier try was killed while it copied.
         is_known = not policy.external.snapshots

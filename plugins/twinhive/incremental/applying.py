@@ -23,6 +23,7 @@ from twinhive.external.publish_pending import publish
 from twinhive.incremental.beside_whole import beside_whole
 from twinhive.incremental.whole_tables import remember_base
 from twinhive.log.obeyed_skips import skips_of_window
+from twinhive.log.source_log import SourceLog
 from twinhive.log.told_events import told_events
 from twinhive.model.batches import Batch
 from twinhive.model.changes.contents import SourceFile
@@ -65,7 +66,7 @@ class Applying:
             ports.replica, target.lease, database.name, database.parameters, write_first=self._pending.flush
         )
         self._quarantine = Quarantine(policy, self._progress, is_last_try=work.is_last_try)
-        self._synced = Synced(ports.replica_files, policy)
+        self._synced = Synced(ports.replica_files, policy, SourceLog(ports.source).has)
         self._external = ExternalTarget(self._target, self._pending, self._synced.covers)
         self._watch = watch
         self._until = dump.manifest.end.event_id if until is None else until

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 
 from twinhive.dump.external_passes import ExternalPass, locations_of_pass
 from twinhive.log.event_stream import touched_after
+from twinhive.log.source_log import SourceLog
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
 from twinhive.model.external.entries import Entry
+from twinhive.model.external.log_point import LogPoint
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts
@@ -21,8 +23,12 @@ _MOST_EVENTS = 20_000
 KnownEntries = Mapping[TableName, tuple[Entry, ...]]
 
 
-def known_entries(ports: ReadPorts, policy: Policy, before: ExternalPass | None, now: float) -> KnownEntries:
+def known_entries(
+    ports: ReadPorts, policy: Policy, before: ExternalPass | None, now: float, log: SourceLog
+) -> KnownEntries:
     """Return the entries of tables that are as the pass before found them; nothing where the log cannot tell.
+
+    That is so in a log that was restored behind anything that pass may have read.
 
     Once a day all are read again. A policy that lets data stay has to look at every place, because what stays is on no
     list.
@@ -31,8 +37,11 @@ def known_entries(ports: ReadPorts, policy: Policy, before: ExternalPass | None,
         return {}
     if now - before.read_at > _READ_AGAIN_SECONDS or ports.source.current_event_id() - before.event_id > _MOST_EVENTS:
         return {}
+    begin = before.begin or LogPoint(Position(before.event_id))
+    if not all(log.has(point) for point in (begin, before.end or begin)):
+        return {}
     try:
-        touched = touched_after(ports, policy, Position(before.event_id))
+        touched = touched_after(ports, policy, begin.position)
     except ActNow:
         return {}  # the log has a gap
     if touched is None:

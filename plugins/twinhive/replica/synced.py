@@ -12,7 +12,9 @@ from typing import Any
 
 from twinhive.dump.hashed_files import HashedFiles
 from twinhive.dump.store import read_json
+from twinhive.model.changes.events import Position
 from twinhive.model.errors import Missing
+from twinhive.model.external.log_point import IsOfLog, LogPoint
 from twinhive.model.files import authority, join, parent, short_hash
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
@@ -31,6 +33,8 @@ class SyncedEntry:
     unfinished   a later sync was begun, and not ended so far: it may have left work that has to be cleaned up
     trashed_at   when files were moved into the target's trash that may still be there, 0 for none
     pairs        the sign of the files that were equal when they were looked at last, '' for none
+    log_id, event_time, digest   the log that the event is of, and what tells it from another of its id there; earlier
+                 versions have not written them
     """
 
     source: str
@@ -46,6 +50,20 @@ class SyncedEntry:
     trashed_at: float = 0.0
     unfinished: bool = False
     pairs: str = ""
+    log_id: str = ""
+    event_time: int = 0
+    digest: str = ""
+
+    @property
+    def point(self) -> LogPoint:
+        """Return its event, and of which log that is."""
+        return LogPoint(Position(self.event_id, self.event_time, self.digest), self.log_id)
+
+
+def of_event(point: LogPoint) -> dict[str, Any]:
+    """Return the fields of a record that tell its event."""
+    at = point.position
+    return {"event_id": at.event_id, "log_id": point.log_id, "event_time": at.time, "digest": at.digest}
 
 
 _SEEN = "user.twinhive.seen"
@@ -58,9 +76,14 @@ _FIELDS = frozenset(field.name for field in fields(SyncedEntry))
 
 
 class Synced:
-    """The records of a policy; each is looked for, and read, when it is first asked for."""
+    """The records of a policy; each is looked for, and read, when it is first asked for.
 
-    def __init__(self, files: FileReader, policy: Policy) -> None:
+    Who asks whether they cover events says by `is_of_log` which records are of the source's log as it is now: they
+    outlive a restored metastore, and every load. To all others a record tells of a directory, whatever the log is.
+    """
+
+    def __init__(self, files: FileReader, policy: Policy, is_of_log: IsOfLog = lambda point: True) -> None:
+        self._is_of_log = is_of_log
         self._files = files
         self._policy = policy
         self._kept = _records(policy).listing(files)
@@ -68,7 +91,8 @@ class Synced:
 
     def covers(self, location: str, event_id: int) -> bool:
         """True when a copy of the source's `location`, or of a directory around it, began after an event."""
-        return any(entry.event_id >= event_id for entry in self._around(location))
+        later = (entry for entry in self._around(location) if entry.event_id >= event_id)
+        return any(self._is_of_log(entry.point) for entry in later)
 
     def has_any(self, hashes: Collection[str]) -> bool:
         """True when there is a record of exactly one of some locations, given by their `short_hash`."""
@@ -123,6 +147,8 @@ class Synced:
         if record is None:
             return None
         seen = json.loads(self._files.attribute(path, _SEEN) or "{}")
+        if seen:  # one of an earlier version does not say which log its event is of
+            seen = of_event(LogPoint(Position(seen["event_id"]))) | seen
         return SyncedEntry(**{key: value for key, value in (record | seen).items() if key in _FIELDS})
 
     def _current(self, entry: SyncedEntry) -> SyncedEntry | None:
@@ -140,7 +166,7 @@ def write_synced(files: FileWriter, policy: Policy, entry: SyncedEntry) -> None:
 
 def write_unchanged(files: FileWriter, policy: Policy, entry: SyncedEntry) -> None:
     """Write down that a sync which has left a record found everything equal. Raises Missing without that record."""
-    seen = {"event_id": entry.event_id, "at": entry.at, "began": entry.began, "changed": False}
+    seen = {**of_event(entry.point), "at": entry.at, "began": entry.began, "changed": False}
     _records(policy).set_attribute(files, short_hash(entry.source), _SEEN, json.dumps(seen))
 
 

@@ -13,6 +13,7 @@ from twinhive.external.sync_external import InThisProcess, SyncExternal
 from twinhive.model.errors import Promoted, Refused
 from twinhive.model.files import Attributes
 from twinhive.model.marks import PHASE, Phase
+from twinhive.replica.synced import of_event
 from twinhive.transfer.tree.executing import in_this_process
 
 
@@ -109,7 +110,7 @@ def test_without_a_change_nothing_is_written_but_the_record() -> None:
     assert before is not None
     assert record is not None
     assert record == replace(
-        before, event_id=record.event_id, at=record.at, began=record.began, changed=False, pairs=record.pairs
+        before, **of_event(record.point), at=record.at, began=record.began, changed=False, pairs=record.pairs
     )
     assert record.event_id > before.event_id
     assert {path for path in set(files._nodes) - nodes if path.startswith(f"{BASE}/data/events")} == set()

@@ -8,8 +8,10 @@ import pytest
 from tests.support.builders import a_policy, an_external
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.external.sync import DirectorySync, Moment
+from twinhive.model.changes.events import Position
 from twinhive.model.errors import Missing
 from twinhive.model.external.entries import Entry
+from twinhive.model.external.log_point import LogPoint
 from twinhive.model.files import parent, short_hash
 from twinhive.model.names import TableName
 from twinhive.ports import TreePorts
@@ -84,7 +86,7 @@ def test_what_was_copied_to_another_place_than_it_belongs_now_does_not_count(fil
 
 
 def test_a_look_counts_from_before_its_listing(files: InMemoryFiles) -> None:
-    moment = Moment(event_id=120, at=60.0)
+    moment = Moment(LogPoint(Position(120)), at=60.0)
     seen = DirectorySync(
         Entry(TableName("sales", "events"), "", PLACE), POLICY, TreePorts(*[None] * 4), moment, ENTRY
     ).seen()  # type: ignore
