@@ -57,6 +57,7 @@ class ExternalPass:
     begin     the event `event_id`, with its log
     end       the newest event when the tables had been read: the list knows of nothing after it. Earlier versions have
               written neither
+    in_scope  the newest event up to `event_id` that the replica has to follow; of earlier versions `event_id` itself
     """
 
     name: str
@@ -70,6 +71,7 @@ class ExternalPass:
     read_at: float = 0.0
     begin: LogPoint | None = None
     end: LogPoint | None = None
+    in_scope: int = 0
 
 
 def pass_name(files: FileReader, policy: Policy, event_id: int) -> str:
@@ -111,6 +113,7 @@ def write_pass(
         "read_at": written.read_at,
         "begin": written.begin.fields() if written.begin else None,
         "end": written.end.fields() if written.end else None,
+        "in_scope": written.in_scope,
     }
     write_json(files, join(directory, "pass.json"), content)
 
@@ -276,6 +279,7 @@ def _read(name: str, record: dict[str, Any]) -> ExternalPass:
         record["read_at"],
         LogPoint.read(record.get("begin")),
         LogPoint.read(record.get("end")),
+        record.get("in_scope", record["event_id"]),
     )
 
 

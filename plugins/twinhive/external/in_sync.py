@@ -17,8 +17,9 @@ def why_not_in_sync(ports: ReadPorts, policy: Policy, since: float, table: str |
     """Say what is missing of the external tables, or of one of them; None when nothing is.
 
     Nothing is missing when a pass was listed after `since` (seconds since 1970), each directory of its list was copied
-    by a sync that began after that, the replica's metadata has come to the pass, and no table waits for its data. The
-    source itself is not asked: whoever waits for hours does not disturb it.
+    by a sync that began after that, the replica's metadata has come to the pass, and no table waits for its data.
+    Events out of the policy's scope are not waited for: the metadata passes them when it is worth a window. The source
+    itself is not asked: whoever waits for hours does not disturb it.
     """
     return _why(ports, policy, since, table) or _metadata_behind(ports, policy) or _pending(ports, policy, table)
 
@@ -63,8 +64,8 @@ def _metadata_behind(ports: ReadPorts, policy: Policy) -> str | None:
     at = state.last_event_id
     if at is None:
         return f"the replica of policy {policy.name} is not published yet"
-    if at < listed.event_id:
-        return f"the replica is at event {at}, and the data of its external tables at {listed.event_id}"
+    if at < listed.in_scope:
+        return f"the replica is at event {at}, and the data of its external tables at {listed.in_scope}"
     return None
 
 

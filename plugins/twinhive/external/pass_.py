@@ -22,6 +22,7 @@ from twinhive.external.left_directories import clear_left, clear_unfinished
 from twinhive.external.purge import obey_purges
 from twinhive.external.returned_places import take_places
 from twinhive.log.known_entries import KnownEntries, known_entries
+from twinhive.log.newest_in_scope import newest_in_scope
 from twinhive.log.source_log import SourceLog
 from twinhive.model.batches import Batch
 from twinhive.model.external.bounded_pass import bounded_pass
@@ -121,6 +122,7 @@ class _Looked:
 
     began, begin   time in seconds and newest event before anything was listed: the listing finds what that brought
     end       newest event when the tables had been read
+    in_scope  newest event up to `begin` that the replica has to follow
     before    the pass before, and `late`, how many of its tasks have not ended
     known     tables that nothing has touched since the list of the pass before
     kept      records of that pass, by location; `synced` has those of all
@@ -130,6 +132,7 @@ class _Looked:
     began: float
     begin: LogPoint
     end: LogPoint
+    in_scope: int
     before: ExternalPass | None
     late: int
     known: KnownEntries
@@ -157,7 +160,8 @@ def _look(ports: WritePorts, policy: Policy) -> _Looked:
     kept = synced.take(records_of_pass(ports.replica_files, policy, before))
     copies = topmost(found.entries)
     clear_unfinished(ports, policy, synced, before, copies)
-    return _Looked(began, begin, end, before, late, known, found, synced, kept, copies)
+    in_scope = newest_in_scope(ports, policy, state_now(ports, policy).position, begin.position.event_id)
+    return _Looked(began, begin, end, in_scope, before, late, known, found, synced, kept, copies)
 
 
 @dataclass(frozen=True)
@@ -199,6 +203,7 @@ def _write(ports: WritePorts, policy: Policy, looked: _Looked, cut: _Cut) -> Ext
         read_at,
         looked.begin,
         looked.end,
+        looked.in_scope,
     )
     is_quiet = _quiet(ports, policy, kept, [entry for entry in found.entries if entry.table not in known])
 

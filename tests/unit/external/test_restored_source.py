@@ -213,7 +213,7 @@ class TestRecords:
 def test_what_is_asked_of_the_log_does_not_grow_with_the_directories() -> None:
     asked = [log_calls(directories) for directories in (2, 30)]
     assert asked[0] == asked[1]
-    assert sum(asked[0].values()) <= 16, "by the list and one task"
+    assert sum(asked[0].values()) <= 20, "by the list and one task, of a replica that is behind"
 
 
 def log_calls(directories: int) -> Counter[str]:
