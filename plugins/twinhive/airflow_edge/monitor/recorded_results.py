@@ -189,6 +189,11 @@ class Recorder:
 
     @note.register
     def _(self, listed: CopiesListed) -> None:
+        if listed.idle:
+            # Every copy is there and fresh: whatever failed before is made up for.
+            self.journal.resolve_all(self.place.dag_id)
+        else:
+            self.journal.resolve_older_copies(self.place.dag_id, self.place.run_id)
         if listed.idle and not listed.tables:
             self.journal.copies_unchanged(self.place.policy, time.time())
         else:
@@ -196,6 +201,7 @@ class Recorder:
 
     @note.register
     def _(self, published: CopiesPublished) -> None:
+        self.journal.resolve_all(self.place.dag_id)
         self._copies()
 
     def _sets(self) -> None:
