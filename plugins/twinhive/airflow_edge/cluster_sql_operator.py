@@ -14,7 +14,8 @@ from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.tasks.log_groups import FoldedLog
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.waiting.config_directory import config_directory
-from twinhive.model.errors import TryAgain, TwinhiveError
+from twinhive.airflow_edge.waiting.odd_answers import kept, odd_answers
+from twinhive.model.errors import TwinhiveError
 from twinhive.settings import Configuration, load_configuration
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
@@ -41,6 +42,7 @@ class _Wait:
     """Why the statement cannot run yet: a copy is missing that a placement makes, or a server does not answer."""
 
     refused: TwinhiveError
+    odd: int = 0
 
 
 class ClusterSqlOperator(BaseOperator):
@@ -88,16 +90,16 @@ class ClusterSqlOperator(BaseOperator):
         del context
         return self._run(time.time() + self.copy_timeout.total_seconds())
 
-    def look_again(self, context: Any, event: Any = None, until: float | None = None) -> dict[str, str]:
+    def look_again(self, context: Any, event: Any = None, until: float | None = None, odd: int = 0) -> dict[str, str]:
         """Go on when a copy may be there; `until` is when the waiting ends (Airflow's dag.test loses it)."""
         del event
-        return self.execute(context) if until is None else self._run(until)
+        return self.execute(context) if until is None else self._run(until, odd)
 
-    def _run(self, until: float) -> dict[str, str]:
+    def _run(self, until: float, odd: int = 0) -> dict[str, str]:
         with as_airflow_failures():
             configuration = load_configuration(config_directory(self.config))
             wiring = self._wiring(configuration)
-            found = self._routed(configuration, wiring)
+            found = self._routed(configuration, wiring, odd)
             if isinstance(found, RoutedSql):
                 return self._submit(configuration, wiring, found)
             if time.time() >= until:
@@ -106,19 +108,19 @@ class ClusterSqlOperator(BaseOperator):
         self.defer(
             trigger=TimeDeltaTrigger(_LOOK_AGAIN),
             method_name="look_again",
-            kwargs={"until": until},
+            kwargs={"until": until, **kept(found.odd)},
         )
 
     def _wiring(self, configuration: Configuration) -> RoutingWiring:
         named = self.metastore or self.cluster or None
         return RoutingWiring(configuration, cluster_of_metastore(configuration, named), resolve_from_airflow)
 
-    def _routed(self, configuration: Configuration, wiring: RoutingWiring) -> RoutedSql | _Wait:
+    def _routed(self, configuration: Configuration, wiring: RoutingWiring, odd: int) -> RoutedSql | _Wait:
         try:
             found = routed_sql(configuration, wiring, self.sql, self.database, self.cluster or None)
-        except TryAgain as error:
+        except TwinhiveError as error:
             if self.wait_for_copy:
-                return _Wait(error)
+                return _Wait(error, odd_answers(error, odd))
             raise
         if isinstance(found, RoutedSql):
             return found

@@ -14,8 +14,9 @@ from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failu
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.end_of_task import timeout_of
 from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
+from twinhive.airflow_edge.waiting.odd_answers import kept, odd_answers
 from twinhive.incremental.event_reached import Lack, Wanted, Where, table_in_scope, what_is_missing
-from twinhive.model.errors import InvalidSettings, TryAgain
+from twinhive.model.errors import InvalidSettings, TwinhiveError
 from twinhive.model.text import render
 from twinhive.settings import load_configuration
 from twinhive.wiring.policies import Wiring
@@ -71,15 +72,16 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
             as_of = self._given()
         self._look(as_of, time.time() + self.timeout)
 
-    def look_again(self, context: Any, event: Any = None, **kept: Any) -> None:
-        """Go on with the same event when the triggerer says that it may be there; `kept` are `as_of` and `until`."""
-        if not kept:
+    def look_again(self, context: Any, event: Any = None, **told: Any) -> None:
+        """Go on with the same event when the triggerer says that it may be there; `told` is what `_look` takes."""
+        if not told:
             # Airflow's dag.test loses them: whoever tries a DAG out waits for what is the newest now.
             self.execute(context)
         else:
-            self._look(**kept)
+            self._look(**told)
 
-    def _look(self, as_of: int | None, until: float) -> None:
+    def _look(self, as_of: int | None, until: float, odd: int = 0) -> None:
+        odd_now = 0
         with as_airflow_failures():
             wiring = self._wiring()
             table = table_in_scope(wiring.policy, self.table) if self.table else None
@@ -90,7 +92,8 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
                     self.log.info("what counts are events up to %s, the newest of the source now", as_of)
                 wanted = Wanted(as_of, table, position=self.event_id is not None)
                 lack = what_is_missing(ports, wiring.policy, wanted)
-            except TryAgain as error:
+            except TwinhiveError as error:
+                odd_now = odd_answers(error, odd)
                 wanted, lack = Wanted(as_of or 0), Lack(Where.LATER, 0, f"it is tried again: {error}")
         if lack is None:
             self.log.info("event %s is there", as_of)
@@ -99,7 +102,7 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
         self.defer(
             trigger=self._trigger(wiring, wanted, lack),
             method_name="look_again",
-            kwargs={"as_of": as_of, "until": until},
+            kwargs={"as_of": as_of, "until": until, **kept(odd_now)},
             timeout=timeout_of(until),
         )
 

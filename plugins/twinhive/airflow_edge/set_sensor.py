@@ -14,8 +14,9 @@ from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failu
 from twinhive.airflow_edge.set_operators import SetPlace
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.end_of_task import timeout_of
+from twinhive.airflow_edge.waiting.odd_answers import kept, odd_answers
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
-from twinhive.model.errors import InvalidSettings, TryAgain
+from twinhive.model.errors import InvalidSettings, TwinhiveError
 from twinhive.model.messages.topics import own_topic
 from twinhive.model.sets.spec import set_text
 from twinhive.ports import MetastoreReader
@@ -75,11 +76,12 @@ class SetDoneSensor(BaseSensorOperator):
         """Look, and wait in the triggerer if it is not done."""
         return self._look(time.time() + self.timeout)
 
-    def look_again(self, context: Any, event: Any = None, until: float | None = None) -> dict[str, Any]:
+    def look_again(self, context: Any, event: Any = None, until: float | None = None, odd: int = 0) -> dict[str, Any]:
         """Look when the triggerer says that it is done; `until` is the end of the first wait."""
-        return self._look(time.time() + self.timeout if until is None else until)
+        return self._look(time.time() + self.timeout if until is None else until, odd)
 
-    def _look(self, until: float) -> dict[str, Any]:
+    def _look(self, until: float, odd: int = 0) -> dict[str, Any]:
+        odd_now = 0
         with as_airflow_failures():
             place = SetPlace.of(
                 load_configuration(config_directory(self.config)), self.cluster, self.policy, self.table
@@ -91,7 +93,8 @@ class SetDoneSensor(BaseSensorOperator):
                 mark = sets_there(metastore, [wanted], keep).get(wanted)
                 trigger: BaseTrigger = _trigger(settings, wanted, keep, _heard_on(place, metastore))
                 why = f"set {wanted.spec} of {wanted.table} is not done"
-            except TryAgain as error:
+            except TwinhiveError as error:
+                odd_now = odd_answers(error, odd)
                 mark, trigger, why = None, TimeDeltaTrigger(_LOOK_AGAIN), f"it is tried again: {error}"
         if mark is not None:
             self.log.info("set %s of %s is done, by %s", wanted.spec, wanted.table, mark.spec)
@@ -101,7 +104,7 @@ class SetDoneSensor(BaseSensorOperator):
         self.defer(
             trigger=trigger,
             method_name="look_again",
-            kwargs={"until": until},
+            kwargs={"until": until, **kept(odd_now)},
             timeout=timeout_of(until),
         )
 

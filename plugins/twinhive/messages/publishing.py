@@ -20,7 +20,7 @@ from twinhive.messages.positions import PositionStore
 from twinhive.messages.standby import Standby
 from twinhive.messages.telling import TopicsOfTables
 from twinhive.model.changes.events import EventRow, Position
-from twinhive.model.errors import ChangedMeanwhile, LogBroken, TryAgain, TwinhiveError, Unreachable
+from twinhive.model.errors import ChangedMeanwhile, LogBroken, TwinhiveError, Unreachable, may_pass
 from twinhive.model.messages.message import Announcement, AnnouncementKind, TableMessage
 from twinhive.model.messages.position import NOBODY, KeptPosition, ToldGap
 from twinhive.model.messages.topics import TopicRules
@@ -286,9 +286,14 @@ def run_publisher(
         try:
             publisher.round(stop.is_set)
             pause = poll
-        except TryAgain as error:
+        except TwinhiveError as error:
+            if not may_pass(error):
+                raise
             trouble, pause = error, min(_LONGEST_PAUSE, max(_SHORTEST_PAUSE, 2 * pause))
         on_round(trouble)
         stop.wait(pause)
-    with suppress(TryAgain):
+    try:
         publisher.leave()
+    except TwinhiveError as error:
+        if not may_pass(error):
+            raise

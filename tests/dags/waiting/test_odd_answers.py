@@ -1,0 +1,89 @@
+"""An answer of a server that nobody knows does not end a wait of hours; one that lasts is told to a person."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import TaskDeferred
+
+from tests.dags.waiting.test_event_id_sensor import Replicated, replicated
+from tests.dags.waiting.test_sets import Site, site
+from tests.support.policies import PolicyFiles
+from twinhive.airflow_edge import cluster_sql_operator, event_id_sensor, set_sensor
+from twinhive.airflow_edge.cluster_sql_operator import ClusterSqlOperator
+from twinhive.airflow_edge.monitor.failures import MayBeRefused, PersonMustAct
+from twinhive.airflow_edge.waiting import odd_answers
+from twinhive.airflow_edge.waiting.odd_answers import odd_answers as looks_with
+from twinhive.model.errors import ActNow, Refused, Unexplained, Unreachable
+
+__all__ = ["replicated", "site"]
+ODD = Unexplained("the metastore cannot read a table", found="MetaException(Broken pipe)")
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception | None], None]:
+    """Let all that is asked in a wait fail, or answer again."""
+
+    def answer(error: Exception | None) -> None:
+        def ask(*_: Any, **__: Any) -> Any:
+            if error is not None:
+                raise error
+
+        monkeypatch.setattr(event_id_sensor, "what_is_missing", ask)
+        monkeypatch.setattr(set_sensor, "wanted_set", ask)
+        monkeypatch.setattr(cluster_sql_operator, "routed_sql", ask)
+
+    answer(ODD)
+    return answer
+
+
+@pytest.fixture(params=["event", "set", "statement"])
+def waiting(request: pytest.FixtureRequest, policies: PolicyFiles) -> Any:
+    """Whoever may wait for hours."""
+    if request.param == "event":
+        there: Replicated = request.getfixturevalue("replicated")
+        return there.consumer().get_task("there")
+    marked: Site = request.getfixturevalue("site")
+    if request.param == "set":
+        return marked.sensor()
+    config = str(policies.directory)
+    return ClusterSqlOperator(task_id="q", sql="select 1", cluster="east", wait_for_copy=True, config=config)
+
+
+def looked(task: Any, before: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Let it look once more, return what it keeps for the next look."""
+    with pytest.raises(TaskDeferred) as waits:
+        task.execute({}) if before is None else task.look_again({}, None, **before)
+    return dict(waits.value.kwargs or {})
+
+
+def test_it_waits_on_until_such_answers_have_lasted_too_long(
+    waiting: Any, world: Callable[[Exception | None], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(odd_answers, "_MOST_LOOKS", 3)
+    keeps = looked(waiting)
+    for number in (2, 3):
+        world(Unreachable("no answer"))
+        keeps = looked(waiting, keeps)
+        world(ODD)
+        keeps = looked(waiting, keeps)
+        assert keeps["odd"] == number
+    with pytest.raises(MayBeRefused):
+        waiting.look_again({}, None, **keeps)
+
+
+def test_what_a_person_must_mend_is_not_waited_for(waiting: Any, world: Callable[[Exception | None], None]) -> None:
+    world(Refused("the metastore refuses us"))
+    with pytest.raises(PersonMustAct):
+        waiting.execute({})
+
+
+def test_it_is_a_quarter_of_an_hour_of_looks_in_a_row() -> None:
+    odd = 0
+    for _ in range(15):
+        odd = looks_with(ODD, odd)
+    assert looks_with(Unreachable("no answer"), odd) == odd == 15
+    with pytest.raises(Unexplained):
+        looks_with(ODD, odd)
+    with pytest.raises(ActNow):
+        looks_with(ActNow("mend it"), 0)
