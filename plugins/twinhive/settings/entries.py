@@ -55,6 +55,13 @@ class PlacementEntry:
     settings: PlacementSettings | None
     primary: str = ""
     error: str | None = None
+    told: NotificationSettings = field(default_factory=NotificationSettings)
+    """Who is told although the file cannot be used."""
+
+    @property
+    def notifications(self) -> NotificationSettings:
+        """Return who is told of what is wrong with the placement."""
+        return self.settings.notifications if self.settings else self.told
 
     def usable(self) -> PlacementSettings:
         """Return the settings. Raises InvalidSettings with all that is wrong with the file."""
@@ -65,7 +72,7 @@ class PlacementEntry:
     def as_policy(self) -> PolicyEntry:
         """Return the same for what knows policies."""
         settings = self.settings.as_policy(self.primary) if self.settings else None
-        return PolicyEntry(self.name, self.path, settings, self.error)
+        return PolicyEntry(self.name, self.path, settings, self.error, self.told)
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,11 @@ class Configuration:
     def default_cluster_of(self, cluster: str) -> str:
         """Return the cluster to which tables of a cluster's metastore belong that do not say another one."""
         return default_cluster(self.clusters, cluster, self.default_cluster)
+
+    def notifications(self, name: str) -> NotificationSettings:
+        """Return who is told of a policy or placement; nobody, where there is none of this name."""
+        entry = self.policies.get(name) or self.placements.get(name)
+        return entry.notifications if entry else NotificationSettings()
 
     def policy(self, name: str) -> PolicyEntry:
         """Return a policy's entry. Raises InvalidSettings that lists the known names."""

@@ -81,7 +81,7 @@ def _load_placement(path: Path, file: ClustersFile, clusters_error: str | None) 
         name = given if isinstance(given, str) and is_policy_name(given) else name
         settings = PlacementSettings.model_validate(content)
     except (OSError, yaml.YAMLError, ValueError) as error:
-        return PlacementEntry(name, path, None, error=explain(path, error, PlacementSettings))
+        return PlacementEntry(name, path, None, error=explain(path, error, PlacementSettings), told=_told(content))
     entry = PlacementEntry(name, path, settings, settings.primary or "", clusters_error)
     return with_placement_rules(entry, file)
 

@@ -12,6 +12,7 @@ from twinhive.settings.airflow_tasks import AirflowSettings
 from twinhive.settings.kinds import AbsolutePath, DatabaseName, Pattern, PolicyName, Strict, Unit
 from twinhive.settings.options import OptionsSettings
 from twinhive.settings.policies import AddressSettings, PolicySettings, TablesSettings
+from twinhive.settings.watching import CopyWatchSettings, NotificationSettings, WatchSettings
 
 _SAFE = Options()
 
@@ -75,13 +76,18 @@ class PlacementSettings(Strict):
     """staging is `<staging_root>/<placement>`, on the same file system"""
     options: PlacementOptions = PlacementOptions()
     """tuning"""
+    watch: CopyWatchSettings = CopyWatchSettings()
+    """from when on the monitor complains"""
+    notifications: NotificationSettings = NotificationSettings()
+    """who is told"""
     airflow: AirflowSettings = AirflowSettings()
     """pools, queues, executors, owner and time-outs of the tasks"""
 
     @property
     def fingerprint(self) -> str:
-        """Identify what decides on what is copied; tuning is no part of it."""
-        return short_hash(json.dumps(self.model_dump(exclude={"options": True, "airflow": True}), sort_keys=True))
+        """Identify what decides on what is copied; tuning is no part of it, nor is who is told."""
+        tuning = {"options", "watch", "notifications", "airflow"}
+        return short_hash(json.dumps(self.model_dump(exclude=tuning), sort_keys=True))
 
     def as_policy(self, primary: str) -> PolicySettings:
         """Return the same for what knows policies: from one cluster of a metastore to another, the same database."""
@@ -92,5 +98,7 @@ class PlacementSettings(Strict):
             tables=self.tables,
             staging_root=self.staging_root,
             options=OptionsSettings(**self.options.model_dump()),
+            watch=WatchSettings(**self.watch.model_dump()),
+            notifications=self.notifications,
             airflow=self.airflow,
         )

@@ -20,14 +20,19 @@ Limit = Annotated[Annotated[float, Field(gt=0), Unit("seconds or `off`")] | None
 Room = Annotated[Annotated[int, Field(gt=0), Unit("bytes or `off`")] | None, BeforeValidator(_off)]
 
 
-class WatchSettings(Strict):
-    """From when on `twinhive.monitor` is red, beside `max_lag`."""
+class CopyWatchSettings(Strict):
+    """From when on `twinhive.monitor` is red for what only copies."""
 
     failed_for: Annotated[float, Field(ge=0), Unit("seconds")] = 900.0
     """a failure that may pass by itself is told when nothing has made up for it for so long; one that a person must act
     on is told at once"""
     stalled_for: Limit = 3_600.0
     """a task that copies may run for so long without moving anything; a copy that goes on says so every five minutes"""
+
+
+class WatchSettings(CopyWatchSettings):
+    """From when on `twinhive.monitor` is red, beside `max_lag`."""
+
     held_for: Limit = 3_600.0
     """a [set](sets.md) that is done at the source may be held on the replica for so long"""
     external_age: Limit = 86_400.0

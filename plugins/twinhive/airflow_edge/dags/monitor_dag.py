@@ -31,7 +31,7 @@ from twinhive.airflow_edge.monitor.failures import RETRY_RULES, PersonMustAct, a
 from twinhive.airflow_edge.monitor.open_failures import send_metrics
 from twinhive.airflow_edge.monitor.recorded_lags import record_lags
 from twinhive.airflow_edge.monitor.recorded_publishers import record_publishers
-from twinhive.airflow_edge.monitor.stalled_copies import with_stalled
+from twinhive.airflow_edge.monitor.stalled_copies import placements_at, with_stalled
 from twinhive.airflow_edge.monitor.watch_round import WatchedRemotes, WatchRound
 from twinhive.journal.standing import Open, what_is_open
 from twinhive.journal.writing import open_journal
@@ -110,10 +110,12 @@ class MeasureOperator(BaseOperator, SkipMixin):
         kept.put(_COUNTED, counted, remembered({lag.policy: lag.counted for lag in found if lag.counted}))
         self._say(found)
         opened = self._what_is_open()
-        found = with_stalled(found, opened.copies if opened else ())
-        now = time.time()
+        now, copies = time.time(), opened.copies if opened else ()
+        found = with_stalled(found, copies)
+        placements = with_stalled(placements_at(configuration, now), copies)
         publishers = measure_publishers(configuration, resolve_from_airflow, now, _PATIENCE_SECONDS)
-        round_ = WatchRound(configuration, found, opened, now, WatchedRemotes.now(Path(self.config)), publishers)
+        remotes = WatchedRemotes.now(Path(self.config))
+        round_ = WatchRound(configuration, found, opened, now, remotes, publishers, placements)
         _record(found, round_)
         _hint(found, configuration, context["outlet_events"])
         judged = self._judge(round_, kept)

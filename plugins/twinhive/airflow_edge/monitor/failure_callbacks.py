@@ -52,13 +52,12 @@ class FailureCallback:
         resolved = time.time() if isinstance(error, TaskStopped) else None
         journal.record_unsaid_failure(replace(self._unsaid(context), resolved=resolved))
         opened = _opened()
-        entry = load_configuration(Path(self.config)).policies.get(self.policy)
-        if entry is None or not entry.notifications.send:
+        to = load_configuration(Path(self.config)).notifications(self.policy)
+        if not to.send:
             return
         teller = Teller(journal, opened.messages if opened else None, context, _LOG.warning)
         for alert in self._alerts(opened, error):
             if alert.kind is AlertKind.STOPPED or self.phase in _UNSCHEDULED:
-                to = entry.notifications
                 said = Message.of(alert.policy, alert.kind, alert.about, time.time(), to.owner, alert.error)
                 teller.tell(said, to, is_news=self._is_news(context))
         teller.send()

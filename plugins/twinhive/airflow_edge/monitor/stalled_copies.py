@@ -8,7 +8,10 @@ from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
 from twinhive.journal.writing import open_journal
 from twinhive.model.watching.at_work import CopyAtWork
+from twinhive.observe.follower import Limits
 from twinhive.observe.lag import PolicyLag
+from twinhive.settings import Configuration, PlacementEntry
+from twinhive.settings.watching import CopyWatchSettings
 
 IsRunning = Callable[[CopyAtWork], bool]
 
@@ -18,12 +21,22 @@ _LOG = logging.getLogger(__name__)
 def with_stalled(
     found: Iterable[PolicyLag], copies: Sequence[CopyAtWork], is_running: IsRunning | None = None
 ) -> list[PolicyLag]:
-    """Return the policies with those of their copies that have moved nothing for longer than they may.
+    """Return the policies, or placements, with those of their copies that have moved nothing for longer than they may.
 
     What does not run any more was killed before it could say that it ends: it is forgotten.
     """
     asked = is_running or airflow_runs
     return [replace(lag, stalled=_stalled(lag, copies, asked)) for lag in found]
+
+
+def placements_at(configuration: Configuration, at: float) -> list[PolicyLag]:
+    """Return the placements as what is judged like policies: without a lag, but with copies that may stand still."""
+    return [PolicyLag(name, at, limits=_limits(entry)) for name, entry in sorted(configuration.placements.items())]
+
+
+def _limits(entry: PlacementEntry) -> Limits:
+    watch = entry.settings.watch if entry.settings else CopyWatchSettings()
+    return Limits(failed_for=watch.failed_for, stalled_for=watch.stalled_for)
 
 
 def _stalled(lag: PolicyLag, copies: Sequence[CopyAtWork], is_running: IsRunning) -> tuple[CopyAtWork, ...]:

@@ -23,7 +23,7 @@ from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.alert_memory import FORGET_SECONDS, Judged, Over, Standing
 from twinhive.observe.gateway_alerts import REMOTES, gateway_alerts
 from twinhive.observe.lag import PolicyLag
-from twinhive.observe.lag_alerts import ALL, Alert, alerts_of, failure_alert, state_line
+from twinhive.observe.lag_alerts import ALL, Alert, alerts_of, state_line
 from twinhive.observe.publisher_alerts import cluster_of, messages_of, publisher_alerts, standing_line
 from twinhive.observe.publishers import PublisherSeen
 from twinhive.settings import Configuration
@@ -32,7 +32,6 @@ from twinhive.settings.watching import NotificationSettings
 
 _JOURNAL_GRACE = 600.0
 _UNTOLD_GRACE = 300.0
-_PLACEMENT_GRACE = 900.0
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,8 @@ class WatchRound:
     at: float
     remotes: "WatchedRemotes"
     publishers: Sequence[PublisherSeen] = ()
+    placements: Sequence[PolicyLag] = ()
+    """They have no lag: their copies are fresh, or nobody reads them."""
 
     @property
     def failures(self) -> Sequence[OpenFailures]:
@@ -78,13 +79,13 @@ class WatchRound:
         return [*known, *self._of_placements(), *of_remotes, *of_messages, *unknown, *unshared, *self._untold()]
 
     def _of_placements(self) -> list[Alert]:
-        """Return what has failed of placements, which have no lag: their copies are fresh, or nobody reads them."""
-        mine = (one for one in failing_of(self.failures) if one.policy in self.configuration.placements)
-        return [failure_alert(one, _PLACEMENT_GRACE) for one in mine]
+        """Return what has failed of placements, and those of their copies that stand still."""
+        return alerts_of(self.placements, failing_of(self.failures)) if self.placements else []
 
     def reminders(self) -> Mapping[str, float]:
         """Return after how many seconds each policy is reminded of what lasts."""
-        of_policies = {name: entry.notifications.remind_after for name, entry in self.configuration.policies.items()}
+        named = (*self.configuration.policies, *self.configuration.placements)
+        of_policies = {name: self.configuration.notifications(name).remind_after for name in named}
         of_clusters = {
             messages_of(name): settings.messages.notifications.remind_after
             for name, settings in self.configuration.clusters.items()
@@ -118,7 +119,13 @@ class WatchRound:
         for one in self.publishers:
             if messages_of(one.cluster) == over.policy:
                 return f"messages of cluster {one.cluster}: {standing_line(one)}"
+        if over.policy in self.configuration.placements:
+            return self._placement(over.policy)
         return f"{over.policy}: there is no such policy any more"
+
+    def _placement(self, name: str) -> str:
+        wrong = [alert.error.words.what for alert in self._of_placements() if alert.policy == name]
+        return f"placement {name}: {'; '.join(wrong) or 'nothing is wrong with it'}"
 
     def _told(self, policy: str) -> NotificationSettings:
         if policy == REMOTES:
@@ -126,8 +133,7 @@ class WatchRound:
         cluster = self.configuration.clusters.get(cluster_of(policy) or "")
         if cluster is not None:
             return cluster.messages.notifications
-        entry = self.configuration.policies.get(policy)
-        return entry.notifications if entry else NotificationSettings()
+        return self.configuration.notifications(policy)
 
     def _untold(self) -> Iterator[Alert]:
         """Yield the channels through which the last messages could not be sent."""
