@@ -1,7 +1,8 @@
 """Know what remotes a metastore defines without reading all of it each time: its notification log says what to look at.
 
 Everything is read once, and again after ten minutes. In between, names of databases and a log whose newest event is the
-same say that nothing is new; else only databases are read of which the log speaks, however many others there are.
+same say that nothing is new; else only databases are read of which the log speaks, however many others there are. Data
+connectors are few, and are read each time where a database has one.
 """
 
 import threading
@@ -65,6 +66,7 @@ class LocalDefinitions:
         self._event: int | None = None
         self._databases: dict[str, Database] = {}
         self._views: dict[str, list[Table]] = {}
+        self._connectors: dict[str, DataConnector] = {}
         self._read_at = self._took = 0.0
 
     @property
@@ -84,6 +86,9 @@ class LocalDefinitions:
                 moved = self._databases.keys() ^ self._reader.database_names()
                 if changed or moved or newest != self._event:
                     self._read_some({*changed, *moved})
+                elif (connectors := self._read_connectors()) != self._connectors:
+                    # Not every metastore writes an event when a data connector is altered.
+                    self._put_together(connectors)
             self._event = newest
             assert self._known is not None
             return self._known
@@ -101,7 +106,7 @@ class LocalDefinitions:
         self._views = {}
         for view in self._reader.views_with(REMOTE):
             self._views.setdefault(view.name.database, []).append(view)
-        self._put_together()
+        self._put_together(self._read_connectors())
         self._read_at, self._took = began, self._clock() - began
 
     def _read_some(self, changed: Collection[str]) -> None:
@@ -115,10 +120,13 @@ class LocalDefinitions:
                 self._databases[name] = database
             if views:
                 self._views[name] = views
-        self._put_together()
+        self._put_together(self._read_connectors())
 
-    def _put_together(self) -> None:
-        databases = self._databases.values()
-        connectors = self._reader.connectors() if any(one.connector for one in databases) else {}
+    def _read_connectors(self) -> dict[str, DataConnector]:
+        """Return the data connectors; they are read only where a database has one."""
+        return self._reader.connectors() if any(one.connector for one in self._databases.values()) else {}
+
+    def _put_together(self, connectors: dict[str, DataConnector]) -> None:
         views = (view for some in self._views.values() for view in some)
-        self._known = definitions_of(databases, views, connectors)
+        self._known = definitions_of(self._databases.values(), views, connectors)
+        self._connectors = connectors

@@ -24,7 +24,7 @@ class Metastore:
         self.kept: dict[str, DataConnector] = {}
         self.log: list[str | None] = []
         self.readable, self.most = True, 50
-        self.read_whole = self.read_databases = 0
+        self.read_whole = self.read_databases = self.read_connectors = 0
 
     def put_database(self, name: str, connector: str | None = None, **parameters: str) -> None:
         self.databases[name] = Database(name, None, None, parameters, "{}", connector=connector)
@@ -71,6 +71,7 @@ class Metastore:
         return [view for view in self.views.get(database, {}).values() if parameter in view.parameters]
 
     def connectors(self) -> dict[str, DataConnector]:
+        self.read_connectors += 1
         return dict(self.kept)
 
     @property
@@ -97,7 +98,7 @@ def test_a_log_that_says_nothing_new_costs_no_reading(world: World) -> None:
     assert world.local.read() == world.metastore.true
     for _ in range(3):
         world.local.read()
-    assert (world.metastore.read_whole, world.metastore.read_databases) == (1, 0)
+    assert (world.metastore.read_whole, world.metastore.read_databases, world.metastore.read_connectors) == (1, 0, 0)
     assert world.local.read_share == 0
 
 
@@ -134,6 +135,18 @@ def test_a_remote_database_that_is_dropped_without_an_event_is_gone(world: World
     assert world.metastore.read_whole == 1
 
 
+def test_a_data_connector_that_is_altered_without_an_event_is_seen(world: World) -> None:
+    metastore = world.metastore
+    metastore.kept["c"] = DataConnector("c", "twinhive", "thrift://x")
+    metastore.put_database("far", connector="c")
+    known = world.local.read()
+    assert world.local.read() is known
+    metastore.kept["c"] = DataConnector("c", "twinhive", "thrift://y")
+    assert world.local.read().databases["far"].properties == {"hive.metastore.uris": "thrift://y"}
+    assert world.local.read() == metastore.true
+    assert metastore.read_whole == 1
+
+
 def test_a_failed_reading_is_made_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.local.read()
     world.metastore.put_view("d7", "w", "c.d")
@@ -161,6 +174,6 @@ def test_after_any_changes_it_knows_what_a_whole_reading_knows() -> None:
                     metastore.move_view(name, view, "d9")
                 case 5:
                     metastore.kept["c"] = DataConnector("c", "twinhive", f"thrift://{random.random()}")
-                    metastore.log.append(None)
+                    metastore.log.extend(random.choice(([], [None])))
                 case _:
                     assert world.local.read() == metastore.true, seed
