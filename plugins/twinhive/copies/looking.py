@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from twinhive.copies.layout import copies_directory, kept
 from twinhive.copies.news import CopyNews
-from twinhive.copies.objects import CopyObject, Marked, values_of
+from twinhive.copies.objects import CopyObject, Marked, table_of, values_of
 from twinhive.copies.record import CopyRecorded
 from twinhive.model.copies.marks import LONGEST, CopyMark, mark_on, primary_of
 from twinhive.model.copies.moving import move_of
@@ -117,9 +117,13 @@ def marked_objects(metastore: MetastoreReader, table: Table, policy: Policy) -> 
 
 
 def our_mark(one: Marked, policy: Policy) -> CopyMark | None:
-    """Return the mark of a copy of the placement, or of one that it adopts; None without one."""
+    """Return the mark of a copy of the placement, or of one that it adopts; None without one.
+
+    Of a table that it does not name nothing is adopted: those copies are another placement's.
+    """
     mark = mark_on(one.parameters, policy.replica.cluster)
-    return mark if mark and kept(policy).holds(policy.name, mark.location) else None
+    holds = kept(policy).holds if policy.selects(table_of(one).table) else kept(policy).made
+    return mark if mark and holds(policy.name, mark.location) else None
 
 
 def _wanted(table: Table, objects: Sequence[Marked], policy: Policy) -> Iterator[Values]:

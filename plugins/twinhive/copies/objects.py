@@ -65,3 +65,8 @@ Marked = Table | Partition
 def values_of(marked: Marked) -> Values:
     """Return the values of a partition, None for a table."""
     return marked.values if isinstance(marked, Partition) else None
+
+
+def table_of(marked: Marked) -> TableName:
+    """Return the name of the table, or of the one that a partition is of."""
+    return marked.table if isinstance(marked, Partition) else marked.name

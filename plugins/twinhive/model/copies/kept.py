@@ -17,7 +17,7 @@ class KeptCopies:
     newest           of the wanted ones only so many, the last ones; None: all
     default_cluster  to which cluster tables of the metastore belong that do not say another one
     takes_over       copies that somebody else has marked on the cluster are made anew, and their marks replaced
-    adopts           but those in these directories: they are taken as they are, where they are
+    adopts           but those in these directories, of the tables it names: they are taken as they are, where they are
     """
 
     root: str
@@ -33,7 +33,11 @@ class KeptCopies:
 
     def holds(self, name: str, place: str) -> bool:
         """True for a place among the copies of the placement of a name, and among those that it adopts."""
-        return any(is_below(place, directory) for directory in (self.directory(name), *self.adopts))
+        return self.made(name, place) or any(is_below(place, directory) for directory in self.adopts)
+
+    def made(self, name: str, place: str) -> bool:
+        """True for a place among the copies of the placement of a name alone."""
+        return is_below(place, self.directory(name))
 
     def wanted(self, names: Iterable[str]) -> list[str]:
         """Return the names of the partitions that are to be copied, the oldest first."""
