@@ -26,6 +26,7 @@ from twinhive.owned.directories import claim, foreign
 from twinhive.owned.staging import claim_staging, foreign_staging, own_staging
 from twinhive.ports import Lease, ReadPorts, WritePorts
 from twinhive.replica.root_places import check_copies_root
+from twinhive.replica.source_scope import usage_or_nothing
 from twinhive.step.base import Detail, Then, Work
 from twinhive.step.holding import hold_lease
 from twinhive.transfer.staged.staged import base_directory
@@ -141,6 +142,9 @@ class ListCopies:
 
     def _check_room(self, ports: ReadPorts, files: int, length: int) -> None:
         policy = self.work.policy
+        # What an earlier run has staged takes no room again.
+        staged = usage_or_nothing(ports.replica_files, base_directory(policy.staging))
+        files, length = max(0, files - staged.files), max(0, length - staged.length)
         space = ports.replica_files.space(policy.staging, policy.staging)
         free = min(space.free_bytes, length if space.quota_bytes_left is None else space.quota_bytes_left)
         names = files if space.quota_names_left is None else space.quota_names_left
