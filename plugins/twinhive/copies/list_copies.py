@@ -177,9 +177,9 @@ class _Decided:
         begin = before.position if before else _begin(ports, policy, names)
         news = read_news(ports.source, policy, begin, log_id)
         # Without a memory those that the placement does not name any more are looked at as well.
-        chosen = [name for name in names if before is None or policy.selects(name) or name in news.touches]
+        chosen = [name for name in names if before is None or policy.selects(name) or name in news.tables]
         untouched = Untouched()
-        if before is not None and news.all_of_it is None:
+        if before is not None and news.is_whole:
             quiet = [name for name in chosen if not news.of(name)]
             untouched = untouched_tables(ports, policy, before, quiet, has_news=len(quiet) < len(chosen))
         looked = [
@@ -202,7 +202,7 @@ class _Decided:
     @property
     def changes_places(self) -> bool:
         """True when directories may have come out of use: by what is found now, or by a drop."""
-        return bool(self.looked) or bool(self.news.touches)
+        return bool(self.looked) or bool(self.news.tables)
 
     def used(self) -> set[str]:
         """Return the directories of all copies that are marked."""

@@ -9,7 +9,7 @@ from twinhive.copies.objects import CopyObject, Marked, table_of, values_of
 from twinhive.copies.record import CopyRecorded
 from twinhive.model.copies.marks import LONGEST, CopyMark, mark_on, primary_of
 from twinhive.model.copies.moving import move_of
-from twinhive.model.copies.touches import Values, is_touched
+from twinhive.model.copies.touches import Values
 from twinhive.model.files import is_elsewhere, join, qualified
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table, TableKind
@@ -201,6 +201,4 @@ def _told(table: Table, values: Values) -> str:
 
 
 def _is_fresh(mark: CopyMark, what: CopyObject, news: CopyNews) -> bool:
-    if news.all_of_it or not mark.is_of(news.log_id, news.end.event_id) or mark.directory != what.directory:
-        return False
-    return not is_touched(news.of(what.table.table), what.values, max(mark.event_id, news.begin))
+    return mark.directory == what.directory and news.is_current(what.table.table, what.values, mark)

@@ -161,7 +161,7 @@ class MovePrimary:
 
     def _refuse_what_has_no_copy(self, ports: ReadPorts, table: Table) -> None:
         here = position_at(ports.source, ports.source.current_event_id())
-        found = look_at_table(ports, self.policy, self.name, CopyNews(ports.source.log_id(), here.event_id, here, {}))
+        found = look_at_table(ports, self.policy, self.name, CopyNews.nothing(self.policy, ports.source.log_id(), here))
         objects = marked_objects(ports.source, table, self.policy) if table.has_files else ()
         moved = {self._said(table, one) for one in objects if self._switching.is_moved(one)}
         left_out = [f"{what}: {why}" for what, why in found.left_out.items() if what not in moved]

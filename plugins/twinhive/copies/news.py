@@ -1,80 +1,97 @@
 """What the log says of a placement's tables since an event."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from twinhive.events.decoder import decode_event
-from twinhive.events.event_errors import UnreadableEvent
-from twinhive.events.reader import position_at, read_events
-from twinhive.events.scope import in_scope
-from twinhive.model.changes.event_types import EventType
-from twinhive.model.changes.events import EventRow, Position
-from twinhive.model.copies.touches import Touch, touches_of
-from twinhive.model.errors import LogBroken
+from twinhive.events.reader import position_at
+from twinhive.model.changes.events import Position
+from twinhive.model.copies.marks import CopyMark
+from twinhive.model.copies.touches import Values
+from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.ports import MetastoreReader
-
-Touches = Sequence[tuple[int, Touch]]
+from twinhive.routing.log_tail import NEVER, LogTail, Reading, Touches
 
 
 @dataclass(frozen=True)
 class CopyNews:
-    """What was touched after an event, by the names of tables, up to `end`.
+    """What was touched of the tables of a database after an event, up to `end`."""
 
-    `all_of_it` says why everything may have been: then no copy counts as fresh.
-    """
+    database: str
+    tail: LogTail
 
-    log_id: str
-    begin: int
-    end: Position
-    touches: Mapping[str, Touches]
-    all_of_it: str | None = None
+    @classmethod
+    def nothing(cls, policy: Policy, log_id: str, here: Position) -> "CopyNews":
+        """Return what is told where nothing has happened since an event."""
+        return cls(policy.source.database, LogTail(log_id, here.event_id, here, since=here.event_id))
+
+    @property
+    def begin(self) -> int:
+        """The event after which it was read."""
+        return self.tail.begin
+
+    @property
+    def end(self) -> Position:
+        """The newest event that was read."""
+        return self.tail.end
+
+    @property
+    def tables(self) -> set[str]:
+        """The tables that were touched."""
+        return {name.table for name in self.tail.touches if name.database == self.database}
+
+    @property
+    def is_whole(self) -> bool:
+        """True when it is known of each table whether anything has touched it."""
+        return self.tail.is_whole
 
     def of(self, table: str) -> Touches:
         """Return what touched a table."""
-        return self.touches.get(table, ())
+        return self.tail.touches.get(TableName(self.database, table), ())
+
+    def not_told(self, table: str, after_event: int) -> str | None:
+        """Say why nobody knows what has happened to a table after an event; None where it is known."""
+        return self.tail.not_told(TableName(self.database, table), after_event)
+
+    def is_same(self, table: str, values: Values, after_event: int) -> bool:
+        """True when an object is what it was as of an event, and that is known."""
+        return self.tail.is_same(TableName(self.database, table), values, after_event)
+
+    def is_current(self, table: str, values: Values, mark: CopyMark) -> bool:
+        """True for a copy that the log does not speak against; up to `begin` it was found fresh by who has read it."""
+        is_of_it = mark.is_of(self.tail.log_id, self.end.event_id)
+        return is_of_it and self.is_same(table, values, max(mark.event_id, self.begin))
 
 
 def read_news(log: MetastoreReader, policy: Policy, begin: Position, log_id: str) -> CopyNews:
-    """Read the log from an event to its end; an event that nobody can read, or a gap, may have touched everything."""
-    touches: dict[str, list[tuple[int, Touch]]] = defaultdict(list)
-    end, why = begin, None
-    try:
-        for row in read_events(log, begin):
-            end = row.position
-            why = why or _note(row, policy, touches)
-    except LogBroken as error:
-        end, why = position_at(log, log.current_event_id()), str(error.words.what)
-    return CopyNews(log_id, begin.event_id, end, touches, why)
+    """Read the log from an event to its end."""
+    reading = _reading(policy, begin, log_id)
+    reading.go_on(log)
+    return CopyNews(policy.source.database, reading.tail)
 
 
-def newest_news(log: MetastoreReader, policy: Policy, after_event: int, log_id: str) -> CopyNews:
-    """Read what came after an event that was read a while ago, in as few calls as can be."""
-    touches: dict[str, list[tuple[int, Touch]]] = defaultdict(list)
-    end, why = Position(after_event), None
-    while rows := log.events_after(end.event_id, _AT_ONCE):
+def newest_news(
+    log: MetastoreReader, policy: Policy, after_event: int, log_id: str, newest: int | None = None
+) -> CopyNews:
+    """Read what came after an event that was read a while ago, in as few calls as can be.
+
+    `newest` is the newest event as it was known just before; None: it is asked for.
+    """
+    reading = _reading(policy, Position(after_event), log_id)
+    newest = log.current_event_id() if newest is None else newest
+    while rows := log.events_after(reading.end.event_id, _AT_ONCE):
         for row in rows:
-            if row.event_id != end.event_id + 1:
-                why = f"the log has no event {end.event_id + 1}"
-            end = row.position
-            why = why or _note(row, policy, touches)
-    return CopyNews(log_id, after_event, end, touches, why)
+            reading.take(row)
+    if newest < after_event:
+        reading.lose(f"the log ends with event {newest}", NEVER)
+    elif reading.end.event_id < newest:
+        # A log that was emptied is not one in which nothing has happened.
+        reading.lose(f"the log has no event {reading.end.event_id + 1}", newest)
+        reading.end = position_at(log, newest)
+    return CopyNews(policy.source.database, reading.tail)
 
 
 _AT_ONCE = 300
 
 
-def _note(row: EventRow, policy: Policy, touches: dict[str, list[tuple[int, Touch]]]) -> str | None:
-    """Note what an event touches; return why it may have touched everything."""
-    try:
-        if not in_scope(row, policy):
-            return None
-        if not row.table and row.event_type in (EventType.DROP_DATABASE, EventType.CREATE_DATABASE):
-            return f"event {row.event_id}: {row.event_type}"
-        for touch in touches_of(decode_event(row).change):
-            if touch.table.database == policy.source.database:
-                touches[touch.table.table].append((row.event_id, touch))
-    except UnreadableEvent as error:
-        return str(error.words.what)
-    return None
+def _reading(policy: Policy, begin: Position, log_id: str) -> Reading:
+    return Reading(log_id, begin.event_id, begin, policy.source.database, policy.follows)

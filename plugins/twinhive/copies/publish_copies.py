@@ -50,7 +50,7 @@ class PublishCopies:
             lists = lists_there(ports.replica_files, policy)
             log_id, newest_event = ports.source.log_id(), ports.source.current_event_id()
             told = [one for one in lists if one.log_id == log_id and one.event_id <= newest_event]
-            publishing = _Publishing(ports, self.work, lease, newest=next(iter(told), None))
+            publishing = _Publishing(ports, self.work, lease, newest_event, next(iter(told), None))
             for listed in lists:
                 # Of another log nothing can be marked: a metastore was restored since it was listed.
                 for batch in listed.batches if listed in told else ():
@@ -79,6 +79,7 @@ class _Publishing:
     ports: WritePorts
     work: Work
     lease: Lease
+    newest_event: int
     newest: CopyList | None
     done: CopiesPublished = field(default_factory=CopiesPublished)
     _marked: set[tuple[TableName, Values]] = field(default_factory=set)
@@ -104,7 +105,7 @@ class _Publishing:
         )
         there = {one: objects[one] for one, is_placed in zip(objects, placed, strict=True) if is_placed}
         # The log first: whatever happens from here on comes after the event that the mark bears.
-        news = newest_news(self.ports.source, policy, listed.event_id, listed.log_id)
+        news = newest_news(self.ports.source, policy, listed.event_id, listed.log_id, self.newest_event)
         now = objects_now(self.ports.replica, name, [one.values for one in there])
         unchanged = Unchanged(self.ports, policy, news, now).of(there)
         marks = {

@@ -78,11 +78,11 @@ def _copies(ports: ReadPorts, policy: Policy, table: Table, news: CopyNews) -> I
 
 
 def _stale(one: Marked, mark: CopyMark, state: DirectoryState | None, news: CopyNews, table: str) -> str | None:
-    if news.all_of_it:
-        return news.all_of_it
-    if mark.log_id != news.log_id:
+    if mark.log_id != news.tail.log_id:
         return f"it was made under another log, {mark.log_id}"
-    event_id = touched_at(news.of(table), values_of(one), max(mark.event_id, news.begin))
+    if why := news.not_told(table, mark.event_id):
+        return why
+    event_id = touched_at(news.of(table), values_of(one), mark.event_id)
     if event_id is not None:
         return f"since event {event_id}"
     return None if state == mark.directory else "files were written without an event"

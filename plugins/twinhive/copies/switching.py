@@ -13,7 +13,7 @@ from twinhive.copies.objects import Marked, values_of
 from twinhive.copies.overwritten import restore_overwritten
 from twinhive.model.copies.marks import CLUSTER, TICKET, CopyMark, with_mark
 from twinhive.model.copies.moving import PrimaryMove
-from twinhive.model.copies.touches import Values, is_touched, ticket_of
+from twinhive.model.copies.touches import Values, ticket_of
 from twinhive.model.files import join, qualified
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
@@ -124,18 +124,13 @@ class Switching:
         marks = {values: mark for values, mark in marks.items() if mark.is_of(log_id, newest)}
         if not marks:
             return {}
-        news = newest_news(ports.source, self.policy, min(mark.event_id for mark in marks.values()), log_id)
-        touches, places = (
-            news.of(self.name.table),
-            {values: qualified(str(there[values].location), root) for values in marks},
-        )
+        news = newest_news(ports.source, self.policy, min(mark.event_id for mark in marks.values()), log_id, newest)
+        places = {values: qualified(str(there[values].location), root) for values in marks}
         states = states_like(ports.source_files, {places[values]: mark.directory for values, mark in marks.items()})
         marks = {
             values: mark
             for values, mark in marks.items()
-            if not news.all_of_it
-            and states.get(places[values]) == mark.directory
-            and not is_touched(touches, values, mark.event_id)
+            if states.get(places[values]) == mark.directory and news.is_same(self.name.table, values, mark.event_id)
         }
         old = files_below(ports.source_files, {values: places[values] for values in marks})
         new = files_below(ports.replica_files, {values: mark.location for values, mark in marks.items()})

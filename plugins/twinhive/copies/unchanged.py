@@ -8,7 +8,7 @@ from twinhive.copies.lists import ListedCopies, listed_files
 from twinhive.copies.news import CopyNews
 from twinhive.copies.objects import CopyObject, Marked
 from twinhive.model.copies.marks import primary_of
-from twinhive.model.copies.touches import Values, is_touched
+from twinhive.model.copies.touches import Values
 from twinhive.model.files import qualified
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
@@ -37,7 +37,7 @@ class Unchanged:
 
     def _is_same_object(self, one: CopyObject) -> bool:
         there = self.now.get(one.values)
-        if there is None or self.news.all_of_it:
+        if there is None:
             return False
         if qualified(there.location or "", self.ports.source_files.root) != one.location:
             return False
@@ -45,4 +45,4 @@ class Unchanged:
             self.policy.source.cluster
         ):
             return False
-        return not is_touched(self.news.of(one.table.table), one.values, self.news.begin)
+        return self.news.is_same(one.table.table, one.values, self.news.begin)

@@ -14,7 +14,6 @@ from twinhive.copies.news import newest_news
 from twinhive.copies.objects import Marked, values_of
 from twinhive.model.copies.kept import KeptCopies
 from twinhive.model.copies.marks import CopyMark, mark_on
-from twinhive.model.copies.touches import is_touched
 from twinhive.model.files import is_hidden, relative_to
 from twinhive.model.names import TableName
 from twinhive.model.policy import DatabaseAddress, Options, Policy
@@ -107,7 +106,7 @@ class CopiesWorld:
             table = (one.table if values_of(one) is not None else one.name).table
             news = newest_news(self.metastore, self.placement, mark.event_id, "log-east")
             state = states_like(self.files, {str(one.location): mark.directory}).get(str(one.location))
-            if state == mark.directory and not is_touched(news.of(table), values_of(one), mark.event_id):
+            if state == mark.directory and news.is_same(table, values_of(one), mark.event_id):
                 found[name] = mark
         return found
 

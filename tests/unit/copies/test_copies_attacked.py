@@ -23,7 +23,6 @@ from twinhive.copies.publish_copies import PublishCopies
 from twinhive.copies.retire import RetirePlacement
 from twinhive.model.copies.kept import KeptCopies
 from twinhive.model.copies.marks import CopyMark, DirectoryState, mark_on
-from twinhive.model.copies.touches import is_touched
 from twinhive.model.errors import TwinhiveError
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
@@ -171,7 +170,7 @@ class TwoClusters:
                 table = (one.table if keys else one.name).table
                 news = newest_news(world.metastore, world.placement, mark.event_id, "log-east")
                 state = states_like(world.files, {str(one.location): mark.directory}).get(str(one.location))
-                if state == mark.directory and not is_touched(news.of(table), values_of(one), mark.event_id):
+                if state == mark.directory and news.is_same(table, values_of(one), mark.event_id):
                     assert contents(world.north, mark.location) == contents(world.files, str(one.location))
 
 

@@ -8,7 +8,8 @@ import pytest
 from tests.unit.copies.test_copies import CHANGES, a_world
 from twinhive.model.copies.marks import CopyMark, DirectoryState
 from twinhive.model.names import TableName
-from twinhive.routing.freshness import FollowedLog, LogTail, read_tail
+from twinhive.routing.freshness import FollowedLog, read_tail
+from twinhive.routing.log_tail import LogTail
 
 VALUES = (None, ("1",), ("3",), ("a b/c:ü",), ("9",))
 
