@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from twinhive.copies.copy_objects import CopyObjects
+from twinhive.copies.dating import date_anew, due_event, oldest_after
 from twinhive.copies.layout import building_directory, copies_directory, copies_mark, lists_directory
 from twinhive.copies.lists import CopyList, write_list
 from twinhive.copies.looking import TableFound, look_at_table, oldest_mark
 from twinhive.copies.marking import remove_marks
 from twinhive.copies.news import CopyNews, read_news
 from twinhive.copies.objects import CopyObject
+from twinhive.copies.overwritten import changed_meanwhile
 from twinhive.copies.record import LookedAt, read_position, write_position, write_record
 from twinhive.copies.untouched import Untouched, untouched_tables
 from twinhive.copies.unused import sweep
@@ -40,6 +42,7 @@ class CopiesListed:
     batches   what tasks are mapped over; none when it was so little that it is copied already
     fresh, needed   objects with a whole and fresh copy, of the tables that were looked at, and objects without one
     unmarked  objects whose copies were stale, or are not wanted any more
+    dated     objects whose marks bear a newer event, because the log was about to lose theirs
     left_out  why something is not copied
     idle      why there is nothing to copy
     """
@@ -50,6 +53,7 @@ class CopiesListed:
     fresh: int = 0
     needed: int = 0
     unmarked: int = 0
+    dated: int = 0
     removed: int = 0
     files: int = 0
     bytes: int = 0
@@ -75,8 +79,9 @@ class ListCopies:
         log_id = ports.source.log_id()
         self._claim(ports)
         with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
-            found = _Decided.look(ports, policy, log_id)
+            found = _Decided.look(ports, policy, log_id, self.now())
             unmarked = self._take_marks_away(ports, lease, found)
+            dated = self._date_marks_anew(ports, lease, found)
             sweeping = sweep(ports, lease, policy, found.used(), self.now()) if found.changes_places else None
             lease.confirm()
             if not found.needed:
@@ -94,6 +99,7 @@ class ListCopies:
             fresh=sum(len(one.fresh) for one in found.looked),
             needed=len(needed),
             unmarked=unmarked,
+            dated=dated,
             removed=removed,
             left_out=left_out,
         )
@@ -129,6 +135,18 @@ class ListCopies:
                 removed += remove_marks(ports, lease, self.work.policy, one.name, one.stale, event_id)
                 self.work.report(f"{one.name}: {len(one.stale)} copies are not what they were made of; their marks go")
         return removed
+
+    def _date_marks_anew(self, ports: WritePorts, lease: Lease, found: "_Decided") -> int:
+        dated = 0
+        for one in found.looked:
+            event_id = found.news.end.event_id
+            some, restored = date_anew(ports, lease, self.work.policy, one, found.due, event_id)
+            dated += some
+            for name in restored:
+                self.work.report(changed_meanwhile(one.name, name))
+        if dated:
+            self.work.report(f"{dated} copies are fresh, of events that the log is losing: their marks are dated anew")
+        return dated
 
     def _told(self, ports: ReadPorts, counts: CopiesListed, listed: CopyList) -> CopiesListed:
         files = sum(batch.files for batch in listed.batches)
@@ -168,9 +186,11 @@ class _Decided:
     before: LookedAt | None
     looked: tuple[TableFound, ...]
     untouched: Untouched
+    due: int
+    now: float
 
     @classmethod
-    def look(cls, ports: ReadPorts, policy: Policy, log_id: str) -> "_Decided":
+    def look(cls, ports: ReadPorts, policy: Policy, log_id: str, now: float) -> "_Decided":
         """Read the log once; then look at the tables that it names, or that nothing is remembered of."""
         before = read_position(ports.replica_files, policy, log_id)
         names = ports.source.table_names(policy.source.database)
@@ -178,16 +198,17 @@ class _Decided:
         news = read_news(ports.source, policy, begin, log_id)
         # Without a memory those that the placement does not name any more are looked at as well.
         chosen = [name for name in names if before is None or policy.selects(name) or name in news.tables]
+        due = due_event(ports.source, before, news.end, now)
         untouched = Untouched()
         if before is not None and news.is_whole:
-            quiet = [name for name in chosen if not news.of(name)]
+            quiet = [name for name in chosen if not news.of(name) and not before.is_due(name, due)]
             untouched = untouched_tables(ports, policy, before, quiet, has_news=len(quiet) < len(chosen))
         looked = [
             look_at_table(ports, policy, TableName(policy.source.database, name), news)
             for name in chosen
             if name not in untouched.around
         ]
-        return cls(policy, log_id, news, before, tuple(looked), untouched)
+        return cls(policy, log_id, news, before, tuple(looked), untouched, due, now)
 
     @property
     def needed(self) -> list[CopyObject]:
@@ -219,7 +240,12 @@ class _Decided:
         touched |= {one.name.table: end.event_id for one in self.looked}
         known = {one.name.table for one in self.looked} | self.untouched.around.keys()
         touched = {name: at for name, at in sorted(touched.items()) if name in known}
-        now = LookedAt(self.log_id, end, touched, dict(self.untouched.around))
+        marked = dict(self.before.marked) if self.before else {}
+        marked |= {one.name.table: oldest_after(one, self.due, end.event_id) for one in self.looked}
+        marked = {name: event_id for name, event_id in sorted(marked.items()) if name in known}
+        known_since = self.before.seen if self.before and self.before.position == end else 0.0
+        seen = min(known_since or self.now, self.now)  # a clock may have been set back
+        now = LookedAt(self.log_id, end, touched, dict(self.untouched.around), marked, seen)
         if now != self.before:
             write_position(ports.replica_files, self.policy, now)
 

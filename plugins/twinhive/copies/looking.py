@@ -29,6 +29,7 @@ class TableFound:
     stale    whose marks have to go: the copy is not what the object is, or nobody wants it any more
     needed   what is to be copied
     left_out why something of the table is not copied, by what it is
+    marks    of what is fresh
     is_settled   only an event, or a write into a directory with a copy, makes another look find anything else
     """
 
@@ -38,6 +39,7 @@ class TableFound:
     needed: tuple[CopyObject, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     is_settled: bool = False
+    marks: Mapping[Values, CopyMark] = field(default_factory=dict)
 
 
 def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyNews) -> TableFound:
@@ -77,7 +79,8 @@ def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyN
     needed = _with_all_below(ports.source_files, needed)
     said = {_told(table, values): why for values, why in left_out.items()}
     is_settled = not needed and not left_out
-    return TableFound(name, tuple(fresh), tuple(stale), tuple(needed), said, is_settled)
+    kept_marks = {one.what.values: marks[one.what.values] for one in fresh}
+    return TableFound(name, tuple(fresh), tuple(stale), tuple(needed), said, is_settled, kept_marks)
 
 
 def _with_all_below(files: FileReader, needed: Sequence[CopyObject]) -> list[CopyObject]:

@@ -48,6 +48,11 @@ def restore_overwritten(
         yield str(name) if isinstance(one, Table) or values is None else str(values)
 
 
+def changed_meanwhile(table: TableName, restored: str) -> str:
+    """Return what is said of an object that was written back."""
+    return f"{table}: {restored} was changed at the same time; it is as that change has left it"
+
+
 def _rows_until(ports: WritePorts, after_event: int, name: TableName, ticket: str) -> Iterator[EventRow]:
     """Yield the events about a table that came before our own."""
     while rows := ports.source.events_after(after_event, _AT_ONCE):

@@ -8,7 +8,7 @@ from twinhive.copies.lists import CopyList, ListedCopies, lists_there, objects_o
 from twinhive.copies.marking import objects_now, write_marks
 from twinhive.copies.news import newest_news
 from twinhive.copies.objects import CopyObject, Marked
-from twinhive.copies.overwritten import restore_overwritten
+from twinhive.copies.overwritten import changed_meanwhile, restore_overwritten
 from twinhive.copies.placing import place_of, put_in_place
 from twinhive.copies.unchanged import Unchanged
 from twinhive.model.copies.marks import CopyMark, mark_on
@@ -124,7 +124,7 @@ class _Publishing:
         if due:
             write_marks(self.ports, self.lease, policy, now, due, event_id)
             for restored in restore_overwritten(self.ports, self.lease, policy, name, due.keys(), event_id):
-                self.work.report(f"{name}: {restored} was changed at the same time; it is as that change has left it")
+                self.work.report(changed_meanwhile(name, restored))
 
     def _is_marked(self, one: Marked, mark: CopyMark) -> bool:
         """True for what an earlier try of the same list has marked."""

@@ -26,12 +26,26 @@ class LookedAt:
 
     touched   at which event a table was found changed last
     around    of tables of which nothing was missing: the directories around their own, as they were then
+    marked    the oldest event that a mark of a table bears, None where it has none
+    seen      when the position was found first, by our clock: 0 where that is not known
     """
 
     log_id: str
     position: Position
     touched: Mapping[str, int] = field(default_factory=dict)
     around: Mapping[str, Around] = field(default_factory=dict)
+    marked: Mapping[str, int | None] = field(default_factory=dict)
+    seen: float = 0.0
+
+    @property
+    def oldest_mark(self) -> int | None:
+        """The oldest event that a mark bears, None where nothing is marked."""
+        return min((event_id for event_id in self.marked.values() if event_id is not None), default=None)
+
+    def is_due(self, table: str, event_id: int) -> bool:
+        """True when a table has marks of an event or of older ones, or when an earlier version has not said which."""
+        oldest = self.marked.get(table)
+        return table not in self.marked or (oldest is not None and oldest <= event_id)
 
 
 def read_position(files: FileReader, policy: Policy, log_id: str) -> LookedAt | None:
@@ -40,7 +54,11 @@ def read_position(files: FileReader, policy: Policy, log_id: str) -> LookedAt | 
     if said is None or (said["log"], said["fingerprint"]) != (log_id, policy.fingerprint):
         return None
     around = {table: Around(tuple(one["directories"]), one["digest"]) for table, one in said.get("around", {}).items()}
-    return LookedAt(log_id, Position(said["event"], said["time"], said["digest"]), dict(said["touched"]), around)
+    position = Position(said["event"], said["time"], said["digest"])
+    # Earlier versions have not written the last two.
+    return LookedAt(
+        log_id, position, dict(said["touched"]), around, dict(said.get("marked", {})), said.get("seen", 0.0)
+    )
 
 
 def write_position(files: FileWriter, policy: Policy, looked_at: LookedAt) -> None:
@@ -53,6 +71,8 @@ def write_position(files: FileWriter, policy: Policy, looked_at: LookedAt) -> No
         "time": position.time,
         "digest": position.digest,
         "touched": dict(looked_at.touched),
+        "marked": dict(looked_at.marked),
+        "seen": looked_at.seen,
         "around": {
             table: {"directories": list(one.directories), "digest": one.digest}
             for table, one in looked_at.around.items()

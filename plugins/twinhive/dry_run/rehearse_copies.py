@@ -13,16 +13,17 @@ from twinhive.dry_run.rehearsing import Rehearsing
 def list_copies(rehearsing: Rehearsing, _: object) -> object:
     """Look at all that may have changed; what the step would write, alter and remove is told."""
     listed = ListCopies(rehearsing.work(policy=rehearsing.copying_nothing)).run(rehearsing.ports)
-    # Nothing but marks is altered.
+    # Nothing but marks is altered: those that go come first.
     metastore = cast(PretendedMetastore, rehearsing.ports.replica)
     altered = dict.fromkeys(name for _, name in metastore.calls)
-    unmarked = PlanSection("take marks away from", "objects", listed.unmarked, tuple(altered))
+    unmarked = PlanSection("take marks away from", "objects", listed.unmarked, tuple(altered)[: listed.unmarked])
+    dated = PlanSection("date marks anew of", "objects", listed.dated, tuple(altered)[listed.unmarked :])
     removed = rehearsing.removed_below(copies_directory(rehearsing.policy))
-    rehearsing.add([unmarked, PlanSection.of("remove", "directories that no mark names", removed)])
+    rehearsing.add([unmarked, dated, PlanSection.of("remove", "directories that no mark names", removed)])
     rehearsing.add(
         [PlanSection.of("leave out", "objects", (f"{what} ({why})" for what, why in listed.left_out.items()))]
     )
-    if listed.idle and not (listed.unmarked or removed):
+    if listed.idle and not (listed.unmarked or listed.dated or removed):
         return rehearsing.ends(listed.idle)
     return rehearsing.ends() if listed.idle else listed
 
