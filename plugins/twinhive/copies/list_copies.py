@@ -15,7 +15,7 @@ from twinhive.copies.objects import CopyObject
 from twinhive.copies.overwritten import changed_meanwhile
 from twinhive.copies.record import LookedAt, read_position, write_position, write_record
 from twinhive.copies.untouched import Untouched, untouched_tables
-from twinhive.copies.unused import sweep
+from twinhive.copies.unused import is_sweep_due, sweep
 from twinhive.events.reader import position_at
 from twinhive.model.batches import Batch
 from twinhive.model.changes.events import Position
@@ -188,6 +188,7 @@ class _Decided:
     untouched: Untouched
     due: int
     now: float
+    sweeps: bool
 
     @classmethod
     def look(cls, ports: ReadPorts, policy: Policy, log_id: str, now: float) -> "_Decided":
@@ -199,16 +200,17 @@ class _Decided:
         # Without a memory those that the placement does not name any more are looked at as well.
         chosen = [name for name in names if before is None or policy.selects(name) or name in news.tables]
         due = due_event(ports.source, before, news.end, now)
+        sweeps = is_sweep_due(ports.replica_files, policy, now)
         untouched = Untouched()
         if before is not None and news.is_whole:
             quiet = [name for name in chosen if not news.of(name) and not before.is_due(name, due)]
-            untouched = untouched_tables(ports, policy, before, quiet, has_news=len(quiet) < len(chosen))
+            untouched = untouched_tables(ports, policy, before, quiet, has_news=sweeps or len(quiet) < len(chosen))
         looked = [
             look_at_table(ports, policy, TableName(policy.source.database, name), news)
             for name in chosen
             if name not in untouched.around
         ]
-        return cls(policy, log_id, news, before, tuple(looked), untouched, due, now)
+        return cls(policy, log_id, news, before, tuple(looked), untouched, due, now, sweeps)
 
     @property
     def needed(self) -> list[CopyObject]:
@@ -222,8 +224,8 @@ class _Decided:
 
     @property
     def changes_places(self) -> bool:
-        """True when directories may have come out of use: by what is found now, or by a drop."""
-        return bool(self.looked) or bool(self.news.tables)
+        """True when directories may have come out of use, by what is found now, or by a drop; or did a grace ago."""
+        return bool(self.looked) or bool(self.news.tables) or self.sweeps
 
     def used(self) -> set[str]:
         """Return the directories of all copies that are marked."""

@@ -24,7 +24,7 @@ def untouched_tables(
     """Return which of the tables without an event are as they were.
 
     Where around all of them nothing has changed, no record of copies is read. `has_news`: others have changed, so that
-    directories may come out of use; then it has to be known which copies there are.
+    directories may come out of use, or some have been so for a while; then it has to be known which copies there are.
     """
     known = {name: before.around[name] for name in quiet if name in before.around}
     seen = look_around(ports.source_files, {one for around in known.values() for one in around.directories})

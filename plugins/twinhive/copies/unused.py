@@ -47,6 +47,7 @@ def sweep(ports: WritePorts, lease: Lease, policy: Policy, used: Collection[str]
             continue
         if _is_used(ports, policy, directory):
             sweeping.left.append(directory)
+            since[directory] = now  # asked again after another time of grace
             continue
         lease.confirm()
         owned.take_away(directory)
@@ -55,6 +56,12 @@ def sweep(ports: WritePorts, lease: Lease, policy: Policy, used: Collection[str]
     if since != seen:
         write_json(ports.replica_files, unused_path(policy), since)
     return sweeping
+
+
+def is_sweep_due(files: FileReader, policy: Policy, now: float) -> bool:
+    """True when something has been unused for longer than the grace, whether or not anything else has happened."""
+    seen = read_json(files, unused_path(policy)) or {}
+    return any(now - since >= policy.options.grace_seconds for since in seen.values())
 
 
 def unused_directories(files: FileReader, directory: str, used: Collection[str]) -> Iterator[str]:
