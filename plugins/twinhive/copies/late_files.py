@@ -6,7 +6,8 @@ from dataclasses import replace
 from twinhive.copies.looking import marked_objects
 from twinhive.copies.marking import in_pieces, objects_now
 from twinhive.copies.objects import Marked, values_of
-from twinhive.copies.switching import Switching, files_below
+from twinhive.copies.old_places import Known, OldPlace, late_paths, remembered_old
+from twinhive.copies.switching import Switching, lengths, statuses_below
 from twinhive.model.copies.marks import CopyMark, DirectoryState, mark_on, with_mark
 from twinhive.model.copies.touches import Values, ticket_of
 from twinhive.model.objects import Partition, Table
@@ -14,44 +15,46 @@ from twinhive.ports import Lease, WritePorts
 from twinhive.routing.directories import states_like
 
 UNTOLD = DirectoryState(0, 0)
-"""In the mark of an old place that holds more than the new one: no directory is like that, so nobody reads the copy."""
+"""In the mark of an old place that holds what the new one does not: no directory is like that, so nobody reads it."""
 
 
 def settle_old_place(ports: WritePorts, lease: Lease, switching: Switching) -> list[str]:
-    """Correct the marks of the old place; return the files there that the new place lacks: written too late."""
+    """Correct the marks of the old place; return the files there that came too late: the new place has them not."""
     table = ports.replica.table(switching.name)
     if table is None:
         return []
     late: list[str] = []
+    known = remembered_old(ports.replica_files, switching.policy)
     moved = [values_of(one) for one in marked_objects(ports.source, table, switching.policy) if switching.is_moved(one)]
     for some in in_pieces(moved, switching.policy.options.partitions_per_call):
         event_id = ports.source.current_event_id()
         there = objects_now(ports.replica, switching.name, some)
-        changed, files = _judged(ports, switching, there)
+        changed, files = _judged(ports, switching, there, known)
         late += files
         _write(ports, lease, switching, {values: (there[values], mark) for values, mark in changed.items()}, event_id)
     return late
 
 
 def _judged(
-    ports: WritePorts, switching: Switching, there: Mapping[Values, Marked]
+    ports: WritePorts, switching: Switching, there: Mapping[Values, Marked], known: Mapping[OldPlace, Known]
 ) -> tuple[dict[Values, CopyMark | None], list[str]]:
     """Return the marks that are to be others, and the files that came late."""
     marks = {values: mark for values, one in there.items() if (mark := mark_on(one.parameters, switching.move.source))}
     homes = {values: str(there[values].location) for values in marks}
-    old = files_below(ports.source_files, {values: mark.location for values, mark in marks.items()})
-    new = files_below(ports.replica_files, homes)
+    old = statuses_below(ports.source_files, {values: mark.location for values, mark in marks.items()})
+    new = statuses_below(ports.replica_files, homes)
     states = states_like(ports.replica_files, {homes[values]: mark.directory for values, mark in marks.items()})
     changed: dict[Values, CopyMark | None] = {}
     late: list[str] = []
     for values, mark in marks.items():
         if mark.directory not in (UNTOLD, states.get(homes[values])):
             continue  # The new place has been written since: nobody takes the old one for a copy.
-        missing = [path for path, length in sorted(old[values].items()) if new[values].get(path) != length]
-        late += [f"{mark.location}/{path}" for path in missing]
-        if missing:
+        held = known.get(OldPlace(values, mark.location))
+        came = late_paths(ports, switching.policy, old[values], new[values], held)
+        late += [f"{mark.location}/{path}" for path in came]
+        if came:
             changed |= {values: replace(mark, directory=UNTOLD)} if mark.directory != UNTOLD else {}
-        elif mark.directory == UNTOLD or old[values] != new[values]:
+        elif mark.directory == UNTOLD or lengths(old[values]) != lengths(new[values]):
             changed[values] = None
     return changed, late
 

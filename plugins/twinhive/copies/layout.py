@@ -40,6 +40,11 @@ def unused_path(policy: Policy) -> str:
     return join(policy.staging, _WORK, "unused.json")
 
 
+def moved_directory(policy: Policy) -> str:
+    """Return the directory of what the old places of a table that is moved held when it was switched."""
+    return join(policy.staging, _WORK, "moved")
+
+
 def lists_directory(policy: Policy) -> str:
     """Return the directory of the lists, one for each run that has found something to copy."""
     return join(policy.staging, _WORK, "lists")

@@ -11,6 +11,7 @@ from twinhive.copies.looking import look_at_table, marked_objects, our_mark
 from twinhive.copies.marking import remove_marks
 from twinhive.copies.news import CopyNews
 from twinhive.copies.objects import Marked, values_of
+from twinhive.copies.old_places import forget_old
 from twinhive.copies.publish_copies import PublishCopies
 from twinhive.copies.switching import Switching
 from twinhive.events.reader import position_at
@@ -191,7 +192,10 @@ class MovePrimary:
     def _fenced(self, ports: WritePorts) -> bool:
         with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease:
             table = self._table(ports)
-            return move_of(table.parameters) is not None or self._switching.fence(ports, lease, table)
+            if move_of(table.parameters) is not None:
+                return True
+            forget_old(ports.replica_files, self.policy)  # what a move before this one has left
+            return self._switching.fence(ports, lease, table)
 
     def _switched(self, ports: WritePorts) -> bool:
         with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease:
@@ -219,4 +223,5 @@ class MovePrimary:
             remove_marks(ports, lease, self.policy, self.name, stale, event_id)
             event_id = ports.source.current_event_id()
             switching.alter(ports, lease, table.with_parameters(without_fence(table.parameters)), event_id)
+            forget_old(ports.replica_files, self.policy)
             clear_work(ports, self.policy)

@@ -10,11 +10,12 @@ from twinhive.copies.looking import marked_objects, our_mark
 from twinhive.copies.marking import in_pieces, objects_now
 from twinhive.copies.news import newest_news
 from twinhive.copies.objects import Marked, values_of
+from twinhive.copies.old_places import FilesBelow, OldPlace, remember_old
 from twinhive.copies.overwritten import restore_overwritten
 from twinhive.model.copies.marks import CLUSTER, TICKET, CopyMark, with_mark
 from twinhive.model.copies.moving import PrimaryMove
 from twinhive.model.copies.touches import Values, ticket_of
-from twinhive.model.files import join, qualified
+from twinhive.model.files import FileStatus, join, qualified
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
 from twinhive.model.policy import Policy
@@ -99,7 +100,7 @@ class Switching:
 
     def _switched(self, ports: WritePorts, there: Mapping[Values, Marked], event_id: int) -> list[Marked]:
         """Return those objects that are whole and fresh at the new place, as they are when they are at home there."""
-        marks = self._fresh(ports, there)
+        marks = self._fresh(ports, there, event_id)
         homes = [mark.location for mark in marks.values()]
         states = directory_states(ports.replica_files, homes, deep=homes)
         ticket = ticket_of(event_id, self.policy.replica.cluster)
@@ -117,8 +118,11 @@ class Switching:
             switched.append(one.at(name, mark.location).with_parameters(parameters))
         return switched
 
-    def _fresh(self, ports: WritePorts, there: Mapping[Values, Marked]) -> dict[Values, CopyMark]:
-        """Return the marks of copies that hold, file by file, what their objects hold now."""
+    def _fresh(self, ports: WritePorts, there: Mapping[Values, Marked], event_id: int) -> dict[Values, CopyMark]:
+        """Return the marks of copies that hold, file by file, what their objects hold now; remember these files.
+
+        They are listed before the directories are looked at: so they are those that were copied.
+        """
         log_id, newest, root = ports.source.log_id(), ports.source.current_event_id(), ports.source_files.root
         marks = {values: mark for values, one in there.items() if (mark := our_mark(one, self.policy))}
         marks = {values: mark for values, mark in marks.items() if mark.is_of(log_id, newest)}
@@ -126,20 +130,29 @@ class Switching:
             return {}
         news = newest_news(ports.source, self.policy, min(mark.event_id for mark in marks.values()), log_id, newest)
         places = {values: qualified(str(there[values].location), root) for values in marks}
+        old = statuses_below(ports.source_files, places)
         states = states_like(ports.source_files, {places[values]: mark.directory for values, mark in marks.items()})
         marks = {
             values: mark
             for values, mark in marks.items()
             if states.get(places[values]) == mark.directory and news.is_same(self.name.table, values, mark.event_id)
         }
-        old = files_below(ports.source_files, {values: places[values] for values in marks})
-        new = files_below(ports.replica_files, {values: mark.location for values, mark in marks.items()})
-        return {values: mark for values, mark in marks.items() if old[values] == new[values]}
+        new = statuses_below(ports.replica_files, {values: mark.location for values, mark in marks.items()})
+        marks = {values: mark for values, mark in marks.items() if lengths(old[values]) == lengths(new[values])}
+        if marks:
+            held = {OldPlace(values, places[values]): old[values] for values in marks}
+            remember_old(ports.replica_files, self.policy, event_id, held)
+        return marks
 
 
-def files_below(files: FileReader, places: Mapping[Values, str]) -> dict[Values, dict[str, int]]:
-    """Return the lengths of the files that readers see below directories, by their paths below these."""
-    found: dict[Values, dict[str, int]] = defaultdict(dict)
+def statuses_below(files: FileReader, places: Mapping[Values, str]) -> dict[Values, dict[str, FileStatus]]:
+    """Return the files that readers see below directories, by their paths below these."""
+    found: dict[Values, dict[str, FileStatus]] = defaultdict(dict)
     for values, relative, status in list_files(files, list(places.items())):
-        found[values][relative] = status.length
+        found[values][relative] = status
     return {values: found[values] for values in places}
+
+
+def lengths(files: FilesBelow) -> dict[str, int]:
+    """Return the lengths of files, by their paths."""
+    return {path: status.length for path, status in files.items()}
