@@ -16,7 +16,7 @@ from twinhive.ports import FileReader, FileWriter, ReadPorts
 from twinhive.threads.each import in_threads
 
 FilesBelow = Mapping[str, FileStatus]
-"""FilesBelow of a directory, by their paths below it."""
+"""Files below a directory, by their paths below it."""
 Known = Mapping[str, tuple[int, int, int]]
 """Length, time and id of files."""
 
