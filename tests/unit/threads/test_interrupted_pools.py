@@ -11,6 +11,7 @@ from tests.support.worlds.external_world import a_world_with_files
 from tests.unit.transfer.tree.trees import SOURCE, Trees
 from twinhive.model.errors import Unreachable
 from twinhive.model.files import Attributes
+from twinhive.replica.synced import write_synced
 
 
 class Interrupted:
@@ -63,11 +64,14 @@ def test_a_copy_of_an_external_directory_is_waited_for(monkeypatch: pytest.Monke
     for number in range(3):
         world.add_table(f"t{number}", f"hdfs://east/data/t{number}")
         world.put(f"/data/t{number}/f")
-    world.check()
+    world.cycle()
+    for number in range(3):
+        world.put(f"/data/t{number}/g")
     listed = world.listed()
     interrupted = Interrupted(monkeypatch, "external")
-    files, metastore = world.world.replica_files, world.world.replica
-    monkeypatch.setattr(files, "create_from", interrupted.slow(files.create_from))
+    metastore = world.world.replica
+    # Of what is to be copied again that is written down first. No file follows: the copy is told to end.
+    monkeypatch.setattr("twinhive.external.sync_external.write_synced", interrupted.slow(write_synced))
     # No more than a question: what starts threads of its own waits for the start of this one.
     monkeypatch.setattr(metastore, "database", interrupted.first(metastore.database))
     with pytest.raises(KeyboardInterrupt):

@@ -30,12 +30,14 @@ STEPS_NOT_RUN = {
     "operations/readiness": "a command of policies",
     "observe/lag": "the lag of a policy's replica",
     "observe/lag_alerts": "the alarms of the monitor's DAG",
+    "operations/forget_files": "a command of policies",
     "operations/operation": "commands of policies",
     "operations/pausing": "a command of policies",
     "incremental/asked_for": "why a window is planned again, and the mark of a table that a resync was asked for",
     "operations/skip_event": "a command of policies",
     "incremental/plan_window": "the DAG incremental; a statement names its own events",
     "incremental/window": "the DAG incremental; a statement names its own events",
+    "verify/outcome": "the DAG verify, and the command of a policy",
 }
 OF_DAGS = re.compile(
     r"\bclear (?:the|this|its|that)\b|\bretries by itself\b|\bDAGs?\b|\btwinhive (?:resync|skip-event|forget|pause)\b"
