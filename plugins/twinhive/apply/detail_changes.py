@@ -1,6 +1,7 @@
 """Apply constraints and column statistics."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import assert_never
 
 from twinhive.apply.metadata_calls import missing_partition
@@ -28,12 +29,13 @@ class DetailChanges:
 
     Constraints and statistics of a table that is not replicated have nowhere to go, and are passed over. So is what the
     replica's metastore does not take, as a foreign key that has nothing to refer to there: it is counted in `left_out`
-    with the reason.
+    with the reason, when `is_final` says that another try would not help.
     """
 
-    def __init__(self, target: Target, left_out: Counter[str]) -> None:
+    def __init__(self, target: Target, left_out: Counter[str], is_final: Callable[[TwinhiveError], bool]) -> None:
         self._target = target
         self._left_out = left_out
+        self._is_final = is_final
 
     def change(self, change: OfDetails, event: Event, progress: Progress) -> bool:
         """Apply one change; False when it is passed over."""
@@ -65,7 +67,9 @@ class DetailChanges:
         return True
 
     def _leave_out(self, event: Event, error: TwinhiveError) -> bool:
-        """Do without what the replica's metastore does not take; it is said."""
+        """Do without what the replica's metastore does not take; it is said. Raises what may pass."""
+        if not self._is_final(error):
+            raise error
         self._left_out[f"{event.event_type}: {error.words.what}"] += 1
         return False
 

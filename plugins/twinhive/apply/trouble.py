@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from twinhive.apply.actions import Action
 from twinhive.apply.progress import Progress
 from twinhive.model.changes.facts import tables_of
-from twinhive.model.errors import ActNow, Unexplained, may_pass
+from twinhive.model.errors import ActNow, TwinhiveError, Unexplained, may_pass
 from twinhive.model.frozen import is_frozen, with_frozen
 from twinhive.model.objects import Parameters
 from twinhive.model.policy import Policy
@@ -69,9 +69,13 @@ class Quarantine:
 
     def accepts(self, error: ActNow) -> bool:
         """True when the table of this error is to be frozen while the rest goes on."""
-        if isinstance(error, StopBefore) or error.may_still_happen or may_pass(error, is_last_try=self._is_last_try):
+        if isinstance(error, StopBefore) or not self.is_final(error):
             return False
         return self._policy.options.on_object_error == "quarantine"
+
+    def is_final(self, error: TwinhiveError) -> bool:
+        """True when nothing is gained by another try, and what was called does not happen yet."""
+        return not (error.may_still_happen or may_pass(error, is_last_try=self._is_last_try))
 
     def freeze(self, table: str, error: ActNow) -> None:
         """Freeze a table as it is now."""

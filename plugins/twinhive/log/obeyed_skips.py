@@ -21,8 +21,10 @@ def obeyed_skips(ports: ReadPorts, policy: Policy) -> Mapping[int, str]:
 
 
 def skips_of_others(ports: ReadPorts, policy: Policy) -> tuple[int, ...]:
-    """Return the ids that requests name which mean other events than those that the log has."""
-    return tuple(sorted(event_id for event_id, (_, is_meant) in _looked_up(ports, policy).items() if not is_meant))
+    """Return the ids that requests name which mean other events than those that the log has; it may have none yet."""
+    others = sorted(event_id for event_id, (_, is_meant) in _looked_up(ports, policy).items() if not is_meant)
+    newest = ports.source.current_event_id() if others else 0
+    return tuple(event_id for event_id in others if event_id <= newest)
 
 
 def skips_of_window(ports: ReadPorts, policy: Policy, dump: Dump) -> Mapping[int, str]:

@@ -25,7 +25,7 @@ from twinhive.operations.fence.hook import RunCommand, run_command
 from twinhive.operations.operation import Holder
 from twinhive.operations.promoting import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.readiness import readiness
-from twinhive.operations.set_news import set_news, unseen_sets
+from twinhive.operations.set_news import set_news, unshown_sets
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.step.base import Work
 from twinhive.verify.verify import Verify
@@ -190,7 +190,7 @@ class Failover:
                 + command("twinhive", "run", self.policy.name, "external"),
             )
 
-    def _quiet_end(self, ports: ReadPorts, position: Position) -> Position:
+    def _quiet_end(self, ports: WritePorts, position: Position) -> Position:
         """Return the newest event of a log that tells nothing more of the policy."""
         end, news = _first_news(ports, self.policy, position)
         if news:
@@ -201,20 +201,19 @@ class Failover:
                 next_step="stop all writers; then bring it further with: "
                 + command("twinhive", "run", self.policy.name, "incremental"),
             )
-        self._refuse_unseen_sets(ports)
+        self._refuse_unshown_sets(ports)
         self.wait(self.policy.quiet_seconds)
         self._refuse_news(ports, end)
         return end
 
-    def _refuse_unseen_sets(self, ports: ReadPorts) -> None:
-        """Wait for sets that were marked after the replica has looked at them last; what it holds is looked at."""
-        _, state = replica_alone(ports, self.policy)
-        if unseen := unseen_sets(ports, self.policy, state.log_id):
+    def _refuse_unshown_sets(self, ports: WritePorts) -> None:
+        """Wait until the replica shows the sets that it can show; nobody would show them once it has taken over."""
+        if unshown := unshown_sets(ports, Work(self.policy, holder=self.holder)):
             raise TryAgain(
-                f"the replica of policy {self.policy.name} has not looked yet at the sets that were marked last",
-                found=_told(unseen),
-                expected="no event of a set after the replica's last look at them",
-                next_step="let it look with: " + command("twinhive", "run", self.policy.name, "incremental"),
+                f"the replica of policy {self.policy.name} does not show all sets yet as they are marked at its source",
+                found=", ".join(first_of(unshown, _NAMED)),
+                expected="each set that is marked shown, each that was unmarked hidden, unless it is held",
+                next_step="let it show them with: " + command("twinhive", "run", self.policy.name, "incremental"),
             )
 
     def _refuse_news(self, ports: ReadPorts, quiet_since: Position) -> None:
@@ -266,7 +265,7 @@ class Failover:
                 + "; "
                 + again,
             )
-        mend = command("twinhive", "repair", self.policy.name)
+        mend = found.way_to_mend(self.policy.name)
         raise ActNow(what, found=unlike, expected=equal, next_step="mend what differs: " + mend + "; " + again)
 
 

@@ -5,6 +5,7 @@ has taken over, and the log of events in scope does not tell of it.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.events import EventRow
@@ -12,8 +13,10 @@ from twinhive.model.changes.facts import partitions_named
 from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.model.sets.mark import SETS_TABLE
-from twinhive.ports import ReadPorts
-from twinhive.replica.looked_sets import read_looked
+from twinhive.operations.promoting import replica_alone
+from twinhive.ports import ReadPorts, WritePorts
+from twinhive.shown_sets.show import ShowSets
+from twinhive.step.base import Work
 
 _PER_CALL = 300
 
@@ -23,12 +26,16 @@ def set_news(ports: ReadPorts, policy: Policy, event_id: int) -> tuple[EventRow,
     return tuple(row for row in _rows_after(ports, event_id) if _is_news(row, policy))
 
 
-def unseen_sets(ports: ReadPorts, policy: Policy, log_id: str | None) -> tuple[EventRow, ...]:
-    """Return the events of sets that came after the replica's last look at them; none where it has never looked."""
-    looked = read_looked(ports.replica_files, policy)
-    if looked is None or looked.log_id != log_id:
-        return ()
-    return set_news(ports, policy, looked.event_id)
+def unshown_sets(ports: WritePorts, work: Work) -> list[str]:
+    """Return the sets that the replica is to show, or to hide, and does not yet. Those that it holds are none.
+
+    Judged as a run would: what was noted of an earlier look does not count, as nobody knows how that run has ended.
+    """
+    _, state = replica_alone(ports, work.policy)
+    with suppress(ActNow):  # another table of that name: no sets are shown
+        plan = ShowSets(work, ports, state).plan()
+        return [f"{mark.table.table} {mark.spec}" for mark in (*plan.show, *plan.hide)]
+    return []
 
 
 def _rows_after(ports: ReadPorts, event_id: int) -> Iterator[EventRow]:

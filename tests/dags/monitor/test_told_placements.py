@@ -116,3 +116,11 @@ def test_a_task_tells_at_once_what_a_person_must_mend_also_with_a_file_that_cann
     }
     FailureCallback(str(monitored.policies.directory), "near", "copies")(context)
     assert said(paged) == [("near", "stopped", "copies", "stands")]
+
+
+def test_a_file_that_cannot_be_used_is_told_of(monitored: Monitored, paged: Hook) -> None:
+    assert monitored.run() == WELL
+    monitored.policies.write("placements/near.yaml", {**PLACEMENT, "colour": "red"})
+    assert monitored.run() == ALARM
+    assert [(policy, kind) for policy, kind, _, _ in said(paged)] == [("near", "trouble")]
+    assert "colour" in str(paged.bodies[-1])

@@ -13,7 +13,9 @@ from twinhive.model.frozen import frozen_tables
 from twinhive.model.names import TableName
 from twinhive.operations.resync import Resync
 from twinhive.operations.resync_everything import ResyncEverything
+from twinhive.pipeline.phases import APPLY, INCREMENTAL
 from twinhive.requests.request_files import everything_requested
+from twinhive.step.base import Work
 
 PLAIN = TableName("sales", "plain")
 HOLDER = {"by": "ann"}
@@ -140,3 +142,19 @@ def test_a_detail_that_is_refused_is_left_out_and_stops_nothing(
     place = followed.world.replica.table(PLAIN).location
     assert {b"plain", b"more"} <= set(contents(there, place).values())
     assert followed.follow()["window"].idle
+
+
+@pytest.mark.parametrize("name", DETAILS)
+def test_an_answer_that_nobody_knows_leaves_a_detail_out_after_the_last_try_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call, act = DETAILS[name]
+    followed = Followed()
+    act(followed)
+    ports = followed.world.ports()
+    dump = followed.run_with(ports, INCREMENTAL[:2])["window"].dump
+    with monkeypatch.context() as refusing, pytest.raises(Unexplained):
+        refusing.setattr(followed.world.replica, call, refuses(Unexplained("it says: hm")))
+        APPLY(Work(followed.policy, dump=dump, holder={"run": "i"}, is_last_try=False)).run(ports)
+    APPLY(Work(followed.policy, dump=dump, holder={"run": "i"})).run(ports)
+    followed.assert_twin()

@@ -8,14 +8,17 @@ from tests.unit.operations.test_failover import HOLDER, parameters, planned, pos
 from tests.unit.operations.test_fence import HOME, Fenced
 from tests.unit.shown_sets.test_shown_sets import Producer
 from twinhive.model.changes.events import Position
-from twinhive.model.errors import ActNow, Refused, TryAgain
+from twinhive.model.errors import ActNow, Refused, TryAgain, Unreachable
 from twinhive.model.marks import PHASE
 from twinhive.model.names import TableName
+from twinhive.model.sets.mark import SETS_TABLE
 from twinhive.model.switching.fence import QUOTA
 from twinhive.operations.failover import Failover
 from twinhive.operations.fence.directories import directories_to_fence, source_database
-from twinhive.operations.set_news import set_news, unseen_sets
+from twinhive.operations.set_news import set_news, unshown_sets
 from twinhive.sets.marking import MarkSet
+from twinhive.shown_sets.show import ShowSets
+from twinhive.step.base import Work
 
 ORDERS = TableName("sales", "orders")
 
@@ -53,11 +56,44 @@ def test_what_was_marked_after_the_last_look_is_waited_for(producer: Producer) -
     producer.mark("p=a b")
     producer.follow()
     producer.mark("*", "plain")
-    with pytest.raises(TryAgain, match=r"(?s)has not looked yet at the sets.*twinhive run sales incremental"):
+    with pytest.raises(TryAgain, match=r"(?s)does not show all sets yet.*plain \*.*twinhive run sales incremental"):
         planned(producer).run(producer.world.ports())
     producer.follow()
     planned(producer).run(producer.world.ports())
     assert producer.shown == ["orders p=a b", "plain *"]
+
+
+def test_a_run_that_has_looked_and_was_killed_before_it_showed_counts_for_none(
+    producer: Producer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    producer.users.add_partitions("orders", {("new",): [b"x"]})
+    producer.mark("p=new")
+
+    def unreachable(showing: ShowSets) -> None:
+        raise Unreachable("no answer")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(ShowSets, "plan", unreachable)
+        producer.follow()
+    with pytest.raises(TryAgain, match=r"(?s)does not show all sets yet.*orders p=new"):
+        planned(producer).run(producer.world.ports())
+    producer.follow()
+    planned(producer).run(producer.world.ports())
+    assert producer.shown == ["orders p=new"]
+
+
+@pytest.mark.parametrize("change", ["altered", "dropped"])
+def test_a_table_of_sets_that_changed_before_the_failover_is_in_nobodys_way(producer: Producer, change: str) -> None:
+    producer.mark("*", "plain")
+    if change == "altered":
+        producer.follow()
+        producer.users.set_parameters(SETS_TABLE, {"told": "late"})
+    else:
+        producer.unmark("*", "plain")
+        producer.follow()
+        producer.world.source.drop_table(TableName("sales", SETS_TABLE), delete_data=True)
+    planned(producer).run(producer.world.ports())
+    assert phase(producer) == "promoted"
 
 
 def test_sets_that_are_idle_are_in_nobodys_way(producer: Producer) -> None:
@@ -77,7 +113,7 @@ def test_sets_of_tables_that_the_policy_leaves_out_are_of_no_matter(producer: Pr
     producer.follow()
     producer.mark("p=a b")
     ports = producer.world.ports()
-    assert unseen_sets(ports, producer.policy, "log-east") == ()
+    assert unshown_sets(ports, Work(producer.policy, holder=HOLDER)) == []
     assert len(set_news(ports, replace(producer.policy, exclude=()), 0)) > len(set_news(ports, producer.policy, 0)) > 0
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
 from twinhive.journal.writing import open_journal
+from twinhive.model.errors import TwinhiveError
 from twinhive.model.watching.at_work import CopyAtWork
 from twinhive.observe.follower import Limits
 from twinhive.observe.lag import PolicyLag
@@ -30,8 +31,20 @@ def with_stalled(
 
 
 def placements_at(configuration: Configuration, at: float) -> list[PolicyLag]:
-    """Return the placements as what is judged like policies: without a lag, but with copies that may stand still."""
-    return [PolicyLag(name, at, limits=_limits(entry)) for name, entry in sorted(configuration.placements.items())]
+    """Return the placements as what is judged like policies: without a lag, but with copies that may stand still.
+
+    One whose file cannot be used has no schedule either: nobody else would tell of it.
+    """
+    entries = sorted(configuration.placements.items())
+    return [PolicyLag(name, at, error=_error(entry), limits=_limits(entry)) for name, entry in entries]
+
+
+def _error(entry: PlacementEntry) -> TwinhiveError | None:
+    try:
+        entry.usable()
+    except TwinhiveError as error:
+        return error
+    return None
 
 
 def _limits(entry: PlacementEntry) -> Limits:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from twinhive.model.errors import Missing, Promoted
+from twinhive.model.errors import Missing, Promoted, TwinhiveError
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase
 from twinhive.model.next_steps import command
@@ -80,7 +80,12 @@ class AbortFailover:
 
     def _damaged(self, ports: ReadPorts) -> Iterator[str]:
         """Name tables and partitions whose directories are gone; their rows are, too."""
-        gone = list(without_directories(ports, self.policy))
+        try:
+            gone = list(without_directories(ports, self.policy))
+        except TwinhiveError as error:
+            # The fence is away by then, and what was brought back is to be told.
+            yield f"tables without a directory, as a TRUNCATE leaves them, could not be looked for: {error.words.what}"
+            return
         if gone:
             yield (
                 "without a directory, as a TRUNCATE behind the fence leaves them: "
