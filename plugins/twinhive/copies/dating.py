@@ -5,7 +5,6 @@ Nothing is copied for it: who looks at a table has found its copies fresh as of 
 
 from dataclasses import replace
 
-from twinhive.copies.layout import kept
 from twinhive.copies.looking import TableFound, our_mark
 from twinhive.copies.marking import in_pieces, objects_now, write_marks
 from twinhive.copies.overwritten import restore_overwritten
@@ -59,9 +58,9 @@ def date_anew(
     """
     marks = {values: mark for values, mark in found.marks.items() if mark.event_id <= due}
     dated, restored = 0, list[str]()
-    if kept(policy).takes_over:
-        return 0, restored  # a move: marks that it adopts are another placement's
     for some in in_pieces(marks, policy.options.partitions_per_call):
+        # A ticket of its own for each call: it names the newest event before the objects were read.
+        newest = ports.source.current_event_id()
         there = objects_now(ports.replica, found.name, some)
         same = {
             values: one for values, one in there.items() if values in some and our_mark(one, policy) == marks[values]
@@ -69,7 +68,7 @@ def date_anew(
         if not same:
             continue
         newer = {values: replace(marks[values], event_id=event_id) for values in same}
-        write_marks(ports, lease, policy, same, newer, event_id)
-        restored += restore_overwritten(ports, lease, policy, found.name, newer.keys(), event_id)
+        write_marks(ports, lease, policy, same, newer, newest)
+        restored += restore_overwritten(ports, lease, policy, found.name, newer.keys(), newest)
         dated += len(newer)
     return dated, restored

@@ -9,10 +9,9 @@ from twinhive.copies.dating import date_anew, due_event, oldest_after
 from twinhive.copies.layout import building_directory, copies_directory, copies_mark, lists_directory
 from twinhive.copies.lists import CopyList, write_list
 from twinhive.copies.looking import TableFound, look_at_table, oldest_mark
-from twinhive.copies.marking import remove_marks
 from twinhive.copies.news import CopyNews, read_news
 from twinhive.copies.objects import CopyObject
-from twinhive.copies.overwritten import changed_meanwhile
+from twinhive.copies.overwritten import changed_meanwhile, remove_marks
 from twinhive.copies.record import LookedAt, read_position, write_position, write_record
 from twinhive.copies.untouched import Untouched, untouched_tables
 from twinhive.copies.unused import is_sweep_due, sweep
@@ -131,8 +130,7 @@ class ListCopies:
         removed = 0
         for one in found.looked:
             if one.stale:
-                event_id = found.news.end.event_id
-                removed += remove_marks(ports, lease, self.work.policy, one.name, one.stale, event_id)
+                removed += remove_marks(ports, lease, self.work.policy, one.name, one.stale)
                 self.work.report(f"{one.name}: {len(one.stale)} copies are not what they were made of; their marks go")
         return removed
 

@@ -1,6 +1,6 @@
-"""Mark copies, and take marks away: each object is read again just before, so that nothing else of it changes."""
+"""Mark copies: each object is read again just before, so that nothing else of it changes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from twinhive.copies.objects import Marked
@@ -30,19 +30,6 @@ def _fits(table: Table, values: tuple[str, ...]) -> bool:
     return len(values) == len(table.partition_keys)
 
 
-def remove_marks(
-    ports: WritePorts, lease: Lease, policy: Policy, name: TableName, stale: Sequence[Values], event_id: int
-) -> int:
-    """Take the marks of some objects of a table away; return of how many. Raises LeaseLost."""
-    removed = 0
-    for some in in_pieces(stale, policy.options.partitions_per_call):
-        there = objects_now(ports.replica, name, some)
-        marked = {values: one for values, one in there.items() if values in some and _has_mark(one, policy)}
-        write_marks(ports, lease, policy, marked, dict.fromkeys(marked), event_id)
-        removed += len(marked)
-    return removed
-
-
 def write_marks(
     ports: WritePorts, lease: Lease, policy: Policy, there: Mapping[Values, Marked], marks: Marks, event_id: int
 ) -> None:
@@ -63,7 +50,8 @@ def write_marks(
         ports.replica.alter_partitions(partitions)
 
 
-def _has_mark(one: Marked, policy: Policy) -> bool:
+def has_mark(one: Marked, policy: Policy) -> bool:
+    """True for an object with a mark of a copy on the policy's cluster."""
     return mark_on(one.parameters, policy.replica.cluster) is not None
 
 

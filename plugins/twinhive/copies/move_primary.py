@@ -8,10 +8,10 @@ from twinhive.copies.late_files import settle_old_place
 from twinhive.copies.layout import copies_directory, kept
 from twinhive.copies.list_copies import ListCopies, clear_work, placement_problems
 from twinhive.copies.looking import look_at_table, marked_objects, our_mark
-from twinhive.copies.marking import remove_marks
 from twinhive.copies.news import CopyNews
 from twinhive.copies.objects import Marked, values_of
 from twinhive.copies.old_places import forget_old
+from twinhive.copies.overwritten import remove_marks
 from twinhive.copies.publish_copies import PublishCopies
 from twinhive.copies.switching import Switching
 from twinhive.events.reader import position_at
@@ -216,11 +216,10 @@ class MovePrimary:
                     expected="nobody who writes a table that bears the mark of a move",
                     next_step="copy these files to the new place, or remove them, then run the same command again",
                 )
-            event_id = ports.source.current_event_id()
             table = self._table(ports)
             marked = marked_objects(ports.source, table, self.policy) if table.partition_keys else ()
             stale = [values_of(one) for one in marked if our_mark(one, self.policy)]
-            remove_marks(ports, lease, self.policy, self.name, stale, event_id)
+            remove_marks(ports, lease, self.policy, self.name, stale)
             event_id = ports.source.current_event_id()
             switching.alter(ports, lease, table.with_parameters(without_fence(table.parameters)), event_id)
             forget_old(ports.replica_files, self.policy)

@@ -4,10 +4,10 @@ Who alters an object between the moment when it was read and the one when its ma
 without a word. The log has kept it: the object is written again as that event has left it, without a mark.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import assert_never
 
-from twinhive.copies.marking import write_marks
+from twinhive.copies.marking import has_mark, in_pieces, objects_now, write_marks
 from twinhive.copies.objects import Marked, values_of
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.event_types import EventType
@@ -31,6 +31,20 @@ from twinhive.model.policy import Policy
 from twinhive.ports import Lease, WritePorts
 
 _AT_ONCE = 300
+
+
+def remove_marks(ports: WritePorts, lease: Lease, policy: Policy, name: TableName, stale: Sequence[Values]) -> int:
+    """Take the marks of some objects of a table away; return of how many. Raises LeaseLost."""
+    removed = 0
+    for some in in_pieces(stale, policy.options.partitions_per_call):
+        newest = ports.source.current_event_id()
+        there = objects_now(ports.replica, name, some)
+        marked = {values: one for values, one in there.items() if values in some and has_mark(one, policy)}
+        write_marks(ports, lease, policy, marked, dict.fromkeys(marked), newest)
+        if marked:
+            list(restore_overwritten(ports, lease, policy, name, marked.keys(), newest))
+        removed += len(marked)
+    return removed
 
 
 def restore_overwritten(

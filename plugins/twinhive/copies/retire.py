@@ -7,8 +7,8 @@ from twinhive.copies.homes import homes
 from twinhive.copies.layout import copies_directory, kept
 from twinhive.copies.list_copies import clear_work
 from twinhive.copies.looking import marked_objects, our_mark
-from twinhive.copies.marking import remove_marks
 from twinhive.copies.objects import values_of
+from twinhive.copies.overwritten import remove_marks
 from twinhive.copies.unused import owned_copies
 from twinhive.model.copies.marks import primary_of
 from twinhive.model.copies.touches import Values
@@ -46,9 +46,8 @@ class RetirePlacement:
         """Do it; run again after a kill, it goes on. Raises Foreign, LeaseHeld."""
         lines = []
         with hold_lease(ports, Work(self.policy, holder=self.holder), LeaseKind.PLACEMENT) as lease:
-            event_id = ports.source.current_event_id()
             for name, some in dict(_marked(ports.source, self.policy)).items():
-                removed = remove_marks(ports, lease, self.policy, name, some, event_id)
+                removed = remove_marks(ports, lease, self.policy, name, some)
                 lines.append(f"{name}: the marks of {removed} copies are taken away")
             lease.confirm()
             if owned := owned_copies(ports.replica_files, self.policy):

@@ -223,7 +223,7 @@ class _Scanning:
         sizes |= sizes_of(found.values(), counted)
         self.found += Scanned(len(found), len(suspects))
         compared_at = self.scan.clock() if deep else memory.deep
-        return _Looked(shard, same, compared_at, counted, dump, differences)
+        return _Looked(shard, same, compared_at, counted, memory.dump, differences)
 
     def _compare(self, suspects: Sequence[Leaf], counted: dict[str, Size]) -> "_Compared":
         """Compare what the replica has; what it does not have is an event's, and looked at again afterwards."""

@@ -8,7 +8,7 @@ import gzip
 import json
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from twinhive.model.errors import Missing
 from twinhive.model.files import base_name, join, short_hash
@@ -30,7 +30,10 @@ class Memory:
     deep: float = 0.0
     sizes: Mapping[str, Size] = field(default_factory=dict)
     dump: str | None = None
-    """What the replica was loaded from: of another dump nothing is remembered. None: written by an earlier version."""
+    """What the replica was loaded from, '' for one that was adopted: of another dump nothing is remembered.
+
+    None: written by an earlier version.
+    """
 
     @classmethod
     def unpacked(cls, content: bytes) -> "Memory":
@@ -59,6 +62,7 @@ class Memories:
 
     def read(self, files: FileReader, shard: str, dump: str | None) -> Memory:
         """Read what was remembered of some tables; nothing before the first scan after a load of `dump`."""
+        loaded = dump or ""
         # Earlier versions kept all tables in one file.
         for path in (self._path(shard), self._earlier):
             with suppress(Missing, *_UNREADABLE):
@@ -66,8 +70,8 @@ class Memories:
                 memory = Memory.unpacked(content)
                 if path != self._earlier:
                     self._read[shard] = content
-                return memory if memory.dump in (None, dump) else Memory(dump=dump)
-        return Memory(dump=dump)
+                return replace(memory, dump=loaded) if memory.dump in (None, loaded) else Memory(dump=loaded)
+        return Memory(dump=loaded)
 
     def write(self, files: FileWriter, shard: str, memory: Memory) -> None:
         """Remember what was accepted of some tables."""

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -86,3 +87,11 @@ def test_memory_of_tables_that_are_gone_goes() -> None:
     followed.follow()
     scan(followed)
     assert followed.world.replica_files.status(path) is None
+
+
+def test_of_a_replica_that_was_adopted_nothing_is_remembered_when_it_is_loaded() -> None:
+    files, memories = Followed().world.replica_files, Memories(Followed().policy)
+    adopted = replace(memories.read(files, "01", None), looks={"hdfs://e/t": ("a", "b")}, deep=123.0)
+    memories.write(files, "01", adopted)
+    assert memories.read(files, "01", None) == adopted
+    assert memories.read(files, "01", "a dump") == Memory(dump="a dump")
