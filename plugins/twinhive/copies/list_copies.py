@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.dating import date_anew, due_event, oldest_after
 from twinhive.copies.layout import building_directory, copies_directory, copies_mark, lists_directory
-from twinhive.copies.lists import CopyList, write_list
+from twinhive.copies.lists import CopyList, has_list, list_name, write_list
 from twinhive.copies.looking import TableFound, look_at_table, oldest_mark
 from twinhive.copies.news import CopyNews, read_news
 from twinhive.copies.objects import CopyObject
 from twinhive.copies.overwritten import changed_meanwhile, remove_marks
+from twinhive.copies.placing import discard_left_over, discard_list
 from twinhive.copies.record import LookedAt, read_position, write_position, write_record
 from twinhive.copies.untouched import Untouched, untouched_tables
 from twinhive.copies.unused import is_sweep_due, sweep
@@ -27,10 +28,9 @@ from twinhive.owned.directories import claim, foreign
 from twinhive.owned.staging import claim_staging, foreign_staging, own_staging
 from twinhive.ports import Lease, ReadPorts, WritePorts
 from twinhive.replica.root_places import check_copies_root
-from twinhive.replica.source_scope import usage_or_nothing
 from twinhive.step.base import Detail, Then, Work
 from twinhive.step.holding import hold_lease
-from twinhive.transfer.staged.staged import base_directory
+from twinhive.transfer.staged.staged import base_directory, unfinished_directory
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,10 @@ class ListCopies:
             idle = f"every copy is there and fresh as of event {found.news.end.event_id}"
             self.work.report(f"{idle}; {unmarked} marks taken away, {removed} directories removed")
             return replace(counts, idle=idle)
-        listed = write_list(ports.source_files, ports.replica_files, policy, log_id, found.news.end.event_id, needed)
-        return self._little_copied(ports, self._told(ports, counts, listed))
+        event_id = found.news.end.event_id
+        is_new = not has_list(ports.replica_files, policy, list_name(event_id, needed))
+        listed = write_list(ports.source_files, ports.replica_files, policy, log_id, event_id, needed)
+        return self._little_copied(ports, self._told(ports, counts, listed, is_new=is_new))
 
     def _little_copied(self, ports: WritePorts, listed: CopiesListed) -> CopiesListed:
         """Copy what is little here and now: before Spark would have begun."""
@@ -146,32 +148,45 @@ class ListCopies:
             self.work.report(f"{dated} copies are fresh, of events that the log is losing: their marks are dated anew")
         return dated
 
-    def _told(self, ports: ReadPorts, counts: CopiesListed, listed: CopyList) -> CopiesListed:
+    def _told(self, ports: WritePorts, counts: CopiesListed, listed: CopyList, *, is_new: bool) -> CopiesListed:
         files = sum(batch.files for batch in listed.batches)
         length = sum(batch.bytes for batch in listed.batches)
-        self._check_room(ports, files, length)
+        self._check_room(ports, listed, files, length, is_new=is_new)
         self.work.report(
             f"{counts.needed} objects to copy in {len(listed.batches)} batches: {files} files, {readable(length)}; "
             f"{counts.fresh} copies are fresh, {counts.unmarked} marks were taken away"
         )
         return replace(counts, dump=listed.name, batches=listed.for_tasks(), files=files, bytes=length)
 
-    def _check_room(self, ports: ReadPorts, files: int, length: int) -> None:
+    def _check_room(self, ports: WritePorts, listed: CopyList, files: int, length: int, *, is_new: bool) -> None:
+        """Raise Refused where a list has no room, not even when what is left over is cleared; it does not stay then."""
+        if self._lack(ports, files, length) is None:
+            return
         policy = self.work.policy
-        # What an earlier run has staged takes no room again.
-        staged = usage_or_nothing(ports.replica_files, base_directory(policy.staging))
-        files, length = max(0, files - staged.files), max(0, length - staged.length)
+        with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
+            # What an earlier run has staged of it takes no room again.
+            staged = discard_left_over(ports.replica_files, lease, policy, listed)
+            lack = self._lack(ports, files - staged.files, length - staged.length)
+            # One that was there may be what somebody copies.
+            if lack is not None and is_new:
+                discard_list(ports.replica_files, policy, listed.name)
+        if lack is not None:
+            raise lack
+
+    def _lack(self, ports: ReadPorts, files: int, length: int) -> Refused | None:
+        policy = self.work.policy
         space = ports.replica_files.space(policy.staging, policy.staging)
         free = min(space.free_bytes, length if space.quota_bytes_left is None else space.quota_bytes_left)
         names = files if space.quota_names_left is None else space.quota_names_left
         if length > free or files > names:
-            raise Refused(
+            return Refused(
                 f"there is not enough room on {policy.replica.cluster} for the copies of placement {policy.name}",
                 found=f"{free} bytes free; names left by quota: {space.quota_names_left}",
                 expected=f"{length} bytes, {files} names",
                 next_step="free space, raise the quota (hdfs dfsadmin -setSpaceQuota), or copy less: tables.include, "
                 "partitions.newest of the placement",
             )
+        return None
 
 
 @dataclass(frozen=True)
@@ -272,7 +287,8 @@ def clear_work(ports: WritePorts, policy: Policy) -> None:
     staging = own_staging(ports.replica_files, policy)
     if staging is None:
         return
-    for path in (lists_directory(policy), building_directory(policy, ""), base_directory(policy.staging)):
+    base, unfinished = base_directory(policy.staging), unfinished_directory(policy.staging)
+    for path in (lists_directory(policy), building_directory(policy, ""), base, unfinished):
         if ports.replica_files.status(path) is not None:
             staging.discard(path)
 

@@ -119,6 +119,11 @@ def write_list(
     return made
 
 
+def has_list(files: FileReader, policy: Policy, name: str) -> bool:
+    """True when a list of that name is there, and complete."""
+    return files.status(_manifest_path(policy, name)) is not None
+
+
 def open_list(files: FileReader, policy: Policy, name: str) -> CopyList:
     """Read a list. Raises ActNow for one that is gone."""
     said = read_json(files, _manifest_path(policy, name))

@@ -1,17 +1,18 @@
-"""Put the staged files of an object together, and let the whole directory appear by one rename."""
+"""Put the staged files of an object together, let the whole directory appear by one rename; clear what is left over."""
 
 from collections.abc import Sequence
 
-from twinhive.copies.layout import building_directory, copies_directory
-from twinhive.copies.lists import CopyList
+from twinhive.copies.layout import building_directory, copies_directory, list_directory
+from twinhive.copies.lists import CopyList, objects_of
 from twinhive.copies.objects import CopyObject
 from twinhive.copies.unused import OF_TABLE
 from twinhive.model.file_names import file_name
-from twinhive.model.files import join, parent
+from twinhive.model.files import Usage, join, parent
 from twinhive.model.outside_paths import place_below
 from twinhive.model.policy import Policy
-from twinhive.ports import FileWriter, Lease
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.owned.staging import own_staging
+from twinhive.ports import FileReader, FileWriter, Lease
+from twinhive.transfer.staged.staged import CopyItem, base_directory, unfinished_directory
 
 
 def place_of(policy: Policy, listed: CopyList, one: CopyObject) -> str:
@@ -40,6 +41,45 @@ def put_in_place(
     lease.confirm()
     files.make_directories(parent(place))
     return files.rename(building, place) or files.status(place) is not None
+
+
+def discard_left_over(files: FileWriter, lease: Lease, policy: Policy, listed: CopyList) -> Usage:
+    """Discard what earlier runs have left in staging, but for files of this list; return what is staged of these.
+
+    A copy that still runs beside copies again what it misses. Raises LeaseLost.
+    """
+    staging = own_staging(files, policy)
+    if staging is None:
+        return Usage(0, 0, 0)
+    lease.confirm()
+    for path in (building_directory(policy, ""), unfinished_directory(policy.staging)):
+        staging.discard(path)
+    others, length, number = _staged(files, policy), 0, 0
+    for batch in listed.batches:
+        for items in objects_of(files, policy, listed.name, batch.name).values():
+            for item in items:
+                path = item.staged_path(policy.staging)
+                if others.get(path) == item.length:
+                    del others[path]
+                    length, number = length + item.length, number + 1
+    lease.confirm()
+    for path in others:
+        staging.discard(path)
+    return Usage(length, number, 0)
+
+
+def discard_list(files: FileWriter, policy: Policy, name: str) -> None:
+    """Remove a list, and what was put together for it."""
+    if staging := own_staging(files, policy):
+        staging.discard(building_directory(policy, name))
+        staging.discard(list_directory(policy, name))
+
+
+def _staged(files: FileReader, policy: Policy) -> dict[str, int]:
+    """Return the lengths of all staged files."""
+    ((_, children),) = files.list_directories([base_directory(policy.staging)])
+    pages = files.list_pages([child.path for child in children or ()])
+    return {status.path: status.length for _, page in pages for status in page or ()}
 
 
 def _put_together(files: FileWriter, policy: Policy, building: str, items: Sequence[CopyItem]) -> bool:

@@ -3,13 +3,12 @@
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
-from twinhive.copies.layout import building_directory, list_directory
 from twinhive.copies.lists import CopyList, ListedCopies, lists_there, objects_of
 from twinhive.copies.marking import objects_now, write_marks
 from twinhive.copies.news import newest_news
 from twinhive.copies.objects import CopyObject, Marked
 from twinhive.copies.overwritten import changed_meanwhile, restore_overwritten
-from twinhive.copies.placing import place_of, put_in_place
+from twinhive.copies.placing import discard_list, place_of, put_in_place
 from twinhive.copies.unchanged import Unchanged
 from twinhive.model.copies.marks import CopyMark, mark_on
 from twinhive.model.copies.touches import Values
@@ -20,7 +19,7 @@ from twinhive.ports import Lease, WritePorts
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 from twinhive.threads.each import in_threads
-from twinhive.transfer.staged.staged import base_directory
+from twinhive.transfer.staged.staged import base_directory, unfinished_directory
 
 
 @dataclass(frozen=True)
@@ -56,20 +55,14 @@ class PublishCopies:
                 for batch in listed.batches if listed in told else ():
                     publishing.publish(listed, objects_of(ports.replica_files, policy, listed.name, batch.name))
                 lease.confirm()
-                self._forget(ports, listed)
+                discard_list(ports.replica_files, policy, listed.name)
             lease.confirm()
             if staging := own_staging(ports.replica_files, policy):
                 staging.discard(base_directory(policy.staging))
+                staging.discard(unfinished_directory(policy.staging))
         done = publishing.done
         self.work.report(f"{done.published} copies are marked; {done.changed} objects are no more what was listed")
         return done
-
-    def _forget(self, ports: WritePorts, listed: CopyList) -> None:
-        """Remove a list, and what was put together for it."""
-        policy = self.work.policy
-        if staging := own_staging(ports.replica_files, policy):
-            staging.discard(building_directory(policy, listed.name))
-            staging.discard(list_directory(policy, listed.name))
 
 
 @dataclass
