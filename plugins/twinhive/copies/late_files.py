@@ -47,11 +47,14 @@ def _judged(
     changed: dict[Values, CopyMark | None] = {}
     late: list[str] = []
     for values, mark in marks.items():
-        if mark.directory not in (UNTOLD, states.get(homes[values])):
-            continue  # The new place has been written since: nobody takes the old one for a copy.
+        is_written = mark.directory not in (UNTOLD, states.get(homes[values]))
         held = known.get(OldPlace(values, mark.location))
+        if is_written and held is None:
+            continue  # An earlier version has written nothing down: the new place tells no more what was copied.
         came = late_paths(ports, switching.policy, old[values], new[values], held)
         late += [f"{mark.location}/{path}" for path in came]
+        if is_written:
+            continue  # The new place has been written since: nobody takes the old one for a copy.
         if came:
             changed |= {values: replace(mark, directory=UNTOLD)} if mark.directory != UNTOLD else {}
         elif mark.directory == UNTOLD or lengths(old[values]) != lengths(new[values]):

@@ -67,23 +67,20 @@ def forget_old(files: FileWriter, policy: Policy) -> None:
 def late_paths(ports: ReadPorts, policy: Policy, old: FilesBelow, new: FilesBelow, known: Known | None) -> list[str]:
     """Return the files of an old place that the new one lacks, or of which it holds others.
 
-    A file that is as it was at the switch is the one that was copied. Of others, and of all where an earlier version
-    has written nothing down, the checksums are compared.
+    A file that is as it was at the switch is the one that was copied, whatever the new place holds since. Others, and
+    all where an earlier version has written nothing down, are compared with the new place's, by their checksums.
     """
     lengths = {path: status.length for path, status in new.items()}
-    late = [path for path, status in old.items() if lengths.get(path) != status.length]
-    asked = [
-        path
-        for path, status in old.items()
-        if lengths.get(path) == status.length and (known is None or known.get(path) != _known(status))
-    ]
+    others = {path: one for path, one in old.items() if known is None or known.get(path) != _known(one)}
+    late = [path for path, status in others.items() if lengths.get(path) != status.length]
+    asked = [path for path, status in others.items() if lengths.get(path) == status.length]
     pairs = [(old[path].path, new[path].path) for path in asked]
     if not pairs:
         return sorted(late)
-    others = in_threads(
+    differ = in_threads(
         lambda pair: _is_other(ports, *pair, changed=known is not None), pairs, policy.options.copy_threads
     )
-    return sorted([*late, *(path for path, is_other in zip(asked, others, strict=True) if is_other)])
+    return sorted([*late, *(path for path, is_other in zip(asked, differ, strict=True) if is_other)])
 
 
 def _is_other(ports: ReadPorts, old: str, new: str, *, changed: bool) -> bool:

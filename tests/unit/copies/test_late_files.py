@@ -90,3 +90,79 @@ def test_it_is_told_by_the_run_after_a_kill(table: str, monkeypatch: pytest.Monk
     assert rows(world, table) == EXPECTED[table]
     world.files.put(late, content)
     assert_told(world, table, late)
+
+
+def killed_before_its_end(world: CopiesWorld, table: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """Switch a table, and let a job write its new home; return the old place of some of it, and the new one."""
+    values, name, _ = TABLES[table]
+    old = world.users.location(table, values)
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(MovePrimary, "_finish", killed)
+        move(world, table)
+    new = world.users.location(table, values)
+    world.north.put(f"{new}/regular", b"a job has written the new home")
+    world.north.delete(f"{new}/{name}")
+    return old, new
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("late", [None, "more", "sub dir/more"])
+def test_a_late_file_is_told_also_where_the_new_place_has_been_written(
+    table: str, late: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = a_world()
+    old, _ = killed_before_its_end(world, table, monkeypatch)
+    late = f"{old}/{late or TABLES[table][1]}"
+    world.files.put(late, TABLES[table][2])
+    marks = world.users.table(table).parameters
+    for _ in range(2):
+        with pytest.raises(ActNow, match="1 files came to the old place too late") as raised:
+            move(world, table)
+        assert raised.value.words.found == late
+        assert world.users.table(table).parameters == marks
+        assert isinstance(routed(world, f"select * from {table}", "east"), Nowhere)
+    world.files.delete(late)
+    move(world, table)
+    assert MOVING not in world.users.table(table).parameters
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("is_equal", [True, False])
+def test_what_was_there_at_the_switch_and_what_is_equal_is_not_late_then(
+    table: str, is_equal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = a_world()
+    old, new = killed_before_its_end(world, table, monkeypatch)
+    if is_equal:
+        world.files.put(f"{old}/regular", world.north.read(f"{new}/regular"))
+    move(world, table)
+    assert MOVING not in world.users.table(table).parameters
+    assert isinstance(routed(world, f"select * from {table}", "east"), Nowhere)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_where_nothing_was_written_down_a_written_place_tells_nothing(
+    table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = a_world()
+    killed_before_its_end(world, table, monkeypatch)
+    world.north.delete(moved_directory(of_table(table)))
+    move(world, table)
+    assert MOVING not in world.users.table(table).parameters
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_once_told_only_what_is_late_is_told_when_the_new_place_is_written(table: str) -> None:
+    world = a_world()
+    late = overwritten_late(world, table)
+    assert_told(world, table, late)
+    new = world.users.location(table, TABLES[table][0])
+    for path in world.north.paths():
+        if path.startswith(f"{new}/"):
+            world.north.delete(path)
+    with pytest.raises(ActNow) as raised:
+        move(world, table)
+    assert raised.value.words.found == late
+    world.files.delete(late)
+    move(world, table)
+    assert MOVING not in world.users.table(table).parameters
