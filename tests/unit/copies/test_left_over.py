@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.support.worlds.copies_world import CopiesWorld
+from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.unit.copies.test_lists_left_behind import killed
-from twinhive.copies import placing
+from twinhive.copies import placing, publish_copies
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.layout import building_directory, list_directory
 from twinhive.copies.list_copies import CopiesListed, ListCopies
@@ -33,8 +33,8 @@ class Tight(dict[str, Space]):
         return {"hdfs://north/twinhive": Space(QUOTA - used)}.items()
 
 
-def a_world() -> CopiesWorld:
-    world = CopiesWorld()
+def a_world(grace_seconds: int = 0) -> CopiesWorld:
+    world = CopiesWorld(a_placement(options={"grace_seconds": grace_seconds}))
     world.users.create_table("plain", files={"f": b"x" * 60, "g": b"y" * 60})
     world.north.quotas = Tight(world)
     return world
@@ -87,6 +87,19 @@ def test_what_was_being_put_together_goes(monkeypatch: pytest.MonkeyPatch) -> No
     something_happens(world)
     world.run()
     assert not below(world, "copies/building")
+    world.assert_complete("plain")
+
+
+def test_what_was_in_its_place_and_not_marked_goes_after_the_time_of_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = a_world(grace_seconds=3600)
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(publish_copies, "write_marks", killed)
+        world.run()
+    for seconds in (0, 3599):
+        with pytest.raises(Refused, match="not enough room"):
+            ListCopies(Work(world.placement), now=lambda seconds=seconds: 1e9 + seconds).run(world.ports())
+    assert ListCopies(Work(world.placement), now=lambda: 1e9 + 3600).run(world.ports()).removed == 1
+    world.settle()
     world.assert_complete("plain")
 
 
