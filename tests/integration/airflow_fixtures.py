@@ -269,10 +269,16 @@ class Run:
 
     def log(self, task: str) -> str:
         """Return the log of the last try of a task's first instance."""
+        return self._log(self.instances(task)[0], 0)
+
+    def logs(self, task: str) -> str:
+        """Return the logs of all tries of a task's first instance, one after the other."""
         last = self.instances(task)[0]
-        return self.airflow.api.log(
-            self.dag_id, self.run_id, last["task_id"], max(last["try_number"], 1), last["map_index"]
-        )
+        return "\n".join(self._log(last, back) for back in reversed(range(max(last["try_number"], 1))))
+
+    def _log(self, last: dict[str, Any], back: int) -> str:
+        number = max(last["try_number"], 1) - back
+        return self.airflow.api.log(self.dag_id, self.run_id, last["task_id"], number, last["map_index"])
 
     def kill_task(self, task: str) -> dict[str, Any]:
         """Kill the process of a running task, without a word to Airflow; return the instance."""

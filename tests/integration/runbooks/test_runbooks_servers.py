@@ -107,7 +107,7 @@ def test_airflow_was_restarted(
     airflow.start()
 
     oncall.clear(run, "apply")
-    oncall.read(run, "apply", "events applied")
+    oncall.read_of_any_try(run, "apply", "events applied")
     assert_twin()
 
 
