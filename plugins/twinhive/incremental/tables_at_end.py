@@ -18,9 +18,11 @@ from twinhive.model.changes.contents import Shard, TableState
 from twinhive.model.changes.fold import fold
 from twinhive.model.equality.reconcile import LeafAction
 from twinhive.model.equality.records import OWN_LEAF
+from twinhive.model.errors import Missing
 from twinhive.model.names import TableName
+from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
-from twinhive.ports import ReadPorts, SourcePorts
+from twinhive.ports import MetastoreReader, ReadPorts, SourcePorts
 from twinhive.requests.request_files import is_repair
 
 
@@ -31,11 +33,18 @@ def first_tables(ports: SourcePorts, policy: Policy, wanted: Sequence[str]) -> t
     partitions = 0
     for name in wanted:
         table = there.get(name)
-        partitions += len(ports.source.partition_names(table.name)) if table and table.partition_keys else 1
+        partitions += _partitions(ports.source, table) if table and table.partition_keys else 1
         if taken and partitions > policy.options.window_partitions:
             break
         taken.append(name)
     return tuple(taken)
+
+
+def _partitions(source: MetastoreReader, table: Table) -> int:
+    try:
+        return len(source.partition_names(table.name))
+    except Missing:
+        return 1  # it was dropped meanwhile: that is found when it is read
 
 
 def write_snapshots(

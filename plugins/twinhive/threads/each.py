@@ -1,11 +1,11 @@
 """Do the same with each of several items, several at a time."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor
 from typing import TypeVar
 
 from twinhive.model.errors import raise_one
-from twinhive.threads.running_calls import NotBegun, RunningCalls
+from twinhive.threads.running_calls import NotBegun, RunningCalls, wait_for
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -38,7 +38,7 @@ class Threads:
             return [call(item) for item in waiting]
         with RunningCalls() as running:
             calls = [self._pool.submit(running.run, call, item) for item in waiting]
-            wait(calls, return_when=FIRST_EXCEPTION)
+            wait_for(calls, FIRST_EXCEPTION)
         errors = (one.exception() for one in calls)
         raise_one(error for error in errors if not isinstance(error, NotBegun))
         return [one.result() for one in calls]

@@ -1,11 +1,24 @@
 """Wait for what has begun in threads, and let nothing begin after that."""
 
 import threading
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Sequence
+from concurrent.futures import ALL_COMPLETED, FIRST_EXCEPTION, Future, wait
+from typing import Any, ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+
+
+_NOTICED_SECONDS = 0.5
+"""So late is an interruption noticed that came just before a thread began to wait: it does not end that wait."""
+
+
+def wait_for(calls: Sequence[Future[Any]], return_when: str = ALL_COMPLETED) -> None:
+    """Wait until all calls have ended, or, with FIRST_EXCEPTION, until one has failed."""
+    while True:
+        done, left = wait(calls, _NOTICED_SECONDS, return_when)
+        if not left or (return_when == FIRST_EXCEPTION and any(one.exception() for one in done)):
+            return
 
 
 class NotBegun(Exception):
@@ -43,4 +56,5 @@ class RunningCalls:
     def __exit__(self, *error: object) -> None:
         with self._changed:
             self._is_over = True
-            self._changed.wait_for(lambda: not self._running)
+            while not self._changed.wait_for(lambda: not self._running, _NOTICED_SECONDS):
+                pass

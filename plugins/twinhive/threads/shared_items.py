@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sized
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from twinhive.model.errors import raise_one
-from twinhive.threads.running_calls import RunningCalls
+from twinhive.threads.running_calls import RunningCalls, wait_for
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -41,7 +41,7 @@ def in_parallel(
         try:
             for _ in range(threads):
                 workers.append(pool.submit(running.run, _until_it_fails, work, shared))
-            wait(workers)
+            wait_for(workers)
         finally:
             shared.stop()
             if stopping is not None:
