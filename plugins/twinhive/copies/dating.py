@@ -3,13 +3,16 @@
 Nothing is copied for it: who looks at a table has found its copies fresh as of the newest event.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from twinhive.copies.looking import TableFound, our_mark
-from twinhive.copies.marking import in_pieces, objects_now, write_marks
-from twinhive.copies.overwritten import restore_overwritten
+from twinhive.copies.marking import Marks
+from twinhive.copies.objects import Marked
+from twinhive.copies.overwritten import rewrite_marks
 from twinhive.copies.record import LookedAt
 from twinhive.model.changes.events import Position
+from twinhive.model.copies.touches import Values
 from twinhive.model.policy import Policy
 from twinhive.ports import EventLog, Lease, WritePorts
 
@@ -56,19 +59,10 @@ def date_anew(
 
     Return of how many, and the names of objects that others have changed in the same moment. Raises LeaseLost.
     """
-    marks = {values: mark for values, mark in found.marks.items() if mark.event_id <= due}
-    dated, restored = 0, list[str]()
-    for some in in_pieces(marks, policy.options.partitions_per_call):
-        # A ticket of its own for each call: it names the newest event before the objects were read.
-        newest = ports.source.current_event_id()
-        there = objects_now(ports.replica, found.name, some)
-        same = {
-            values: one for values, one in there.items() if values in some and our_mark(one, policy) == marks[values]
-        }
-        if not same:
-            continue
-        newer = {values: replace(marks[values], event_id=event_id) for values in same}
-        write_marks(ports, lease, policy, same, newer, newest)
-        restored += restore_overwritten(ports, lease, policy, found.name, newer.keys(), newest)
-        dated += len(newer)
-    return dated, restored
+    due_marks = {values: mark for values, mark in found.marks.items() if mark.event_id <= due}
+
+    def newer(there: Mapping[Values, Marked]) -> Marks:
+        same = (values for values, one in there.items() if our_mark(one, policy) == due_marks[values])
+        return {values: replace(due_marks[values], event_id=event_id) for values in same}
+
+    return rewrite_marks(ports, lease, policy, found.name, due_marks, newer)

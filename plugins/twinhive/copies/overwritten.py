@@ -4,10 +4,10 @@ Who alters an object between the moment when it was read and the one when its ma
 without a word. The log has kept it: the object is written again as that event has left it, without a mark.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
-from twinhive.copies.marking import has_mark, in_pieces, objects_now, write_marks
+from twinhive.copies.marking import Marks, has_mark, in_pieces, objects_now, write_marks
 from twinhive.copies.objects import Marked, values_of
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.event_types import EventType
@@ -33,18 +33,38 @@ from twinhive.ports import Lease, WritePorts
 _AT_ONCE = 300
 
 
-def remove_marks(ports: WritePorts, lease: Lease, policy: Policy, name: TableName, stale: Sequence[Values]) -> int:
-    """Take the marks of some objects of a table away; return of how many. Raises LeaseLost."""
-    removed = 0
-    for some in in_pieces(stale, policy.options.partitions_per_call):
+def rewrite_marks(
+    ports: WritePorts,
+    lease: Lease,
+    policy: Policy,
+    name: TableName,
+    values: Iterable[Values],
+    marks_of: Callable[[Mapping[Values, Marked]], Marks],
+) -> tuple[int, list[str]]:
+    """Write other marks on objects of a table; `marks_of` says which, of objects as they have just been read.
+
+    Each call bears a ticket of its own, which names the newest event before its objects were read. Return of how many,
+    and the names of objects that others have changed in the same moment. Raises LeaseLost.
+    """
+    written, restored = 0, list[str]()
+    for some in in_pieces(values, policy.options.partitions_per_call):
         newest = ports.source.current_event_id()
         there = objects_now(ports.replica, name, some)
-        marked = {values: one for values, one in there.items() if values in some and has_mark(one, policy)}
-        write_marks(ports, lease, policy, marked, dict.fromkeys(marked), newest)
-        if marked:
-            list(restore_overwritten(ports, lease, policy, name, marked.keys(), newest))
-        removed += len(marked)
-    return removed
+        marks = marks_of({one: there[one] for one in some if one in there})
+        if marks:
+            write_marks(ports, lease, policy, there, marks, newest)
+            restored += restore_overwritten(ports, lease, policy, name, marks.keys(), newest)
+            written += len(marks)
+    return written, restored
+
+
+def remove_marks(ports: WritePorts, lease: Lease, policy: Policy, name: TableName, stale: Sequence[Values]) -> int:
+    """Take the marks of some objects of a table away; return of how many. Raises LeaseLost."""
+
+    def none(there: Mapping[Values, Marked]) -> Marks:
+        return {values: None for values, one in there.items() if has_mark(one, policy)}
+
+    return rewrite_marks(ports, lease, policy, name, stale, none)[0]
 
 
 def restore_overwritten(

@@ -12,8 +12,8 @@ from tests.support.worlds.copies_world import CopiesWorld
 from tests.unit.copies.test_marks_dated_anew import lose_marks
 from tests.unit.copies.test_move_primary import a_world, move, moving
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
-from twinhive.copies import dating, overwritten
 from twinhive.copies.list_copies import CopiesListed, ListCopies
+from twinhive.copies.marking import objects_now
 from twinhive.model.copies.kept import KeptCopies
 from twinhive.model.policy import DatabaseAddress
 from twinhive.pipeline.phases import COPIES
@@ -32,9 +32,9 @@ def with_orders(*days: str) -> CopiesWorld:
     return world
 
 
-def altered_when_read(world: CopiesWorld, monkeypatch: pytest.MonkeyPatch, module: Any, day: str) -> pytest.MonkeyPatch:
-    """Let a user alter a partition right after it was read to be written with its mark."""
-    real, done = module.objects_now, []
+def keeps_a_change_meanwhile(world: CopiesWorld, monkeypatch: pytest.MonkeyPatch, day: str) -> bool:
+    """Let a user alter a partition right after it was read to be written with another mark, or with none."""
+    real, done = objects_now, list[str]()
 
     def read(metastore: Any, name: Any, values: Iterable[Any]) -> Any:
         wanted = list(values)
@@ -44,11 +44,12 @@ def altered_when_read(world: CopiesWorld, monkeypatch: pytest.MonkeyPatch, modul
             world.users.alter_partition("orders", (day,), MINE)
         return found
 
-    monkeypatch.setattr(module, "objects_now", read)
-    return monkeypatch
-
-
-def keeps_what_the_user_wrote(world: CopiesWorld, day: str) -> bool:
+    with monkeypatch.context() as patched:
+        patched.setattr("twinhive.copies.overwritten.objects_now", read)
+        world.run()
+    assert done
+    world.settle()
+    world.assert_no_copy_lies()
     return world.users.partition("orders", (day,)).parameters.get("mine") == "yes"
 
 
@@ -58,33 +59,20 @@ def test_a_change_while_marks_are_dated_is_given_back_in_whichever_call(
 ) -> None:
     world = with_orders(*"1234")
     lose_marks(world)
-    with monkeypatch.context() as patched:
-        altered_when_read(world, patched, dating, day)
-        world.run()
-    world.settle()
-    assert keeps_what_the_user_wrote(world, day)
-    world.assert_no_copy_lies()
+    assert keeps_a_change_meanwhile(world, monkeypatch, day)
 
 
 def test_also_after_marks_of_the_same_table_were_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     world = with_orders(*"12")
     lose_marks(world)
     world.users.insert("orders", ("1",), {"g": b"x"})
-    with monkeypatch.context() as patched:
-        altered_when_read(world, patched, dating, "2")
-        world.run()
-    world.settle()
-    assert keeps_what_the_user_wrote(world, "2")
+    assert keeps_a_change_meanwhile(world, monkeypatch, "2")
 
 
 def test_a_change_while_a_mark_is_taken_away_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     world = with_orders(*"12")
     world.users.insert("orders", ("1",), {"g": b"x"})
-    with monkeypatch.context() as patched:
-        altered_when_read(world, patched, overwritten, "1")
-        world.run()
-    world.settle()
-    assert keeps_what_the_user_wrote(world, "1")
+    assert keeps_a_change_meanwhile(world, monkeypatch, "1")
 
 
 class Far:
