@@ -17,7 +17,6 @@ from twinhive.model.frozen import is_frozen
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.objects import Parameters
-from twinhive.model.spoken import first_of
 from twinhive.owned.staging import own_staging
 from twinhive.ports import WritePorts
 from twinhive.replica.replica_state import read_state
@@ -25,15 +24,14 @@ from twinhive.scan.silent_writes import Difference, contents, unfinished_below
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 from twinhive.transfer.staged.engine import copy_items
-from twinhive.transfer.staged.failure_kind import Cure
 from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.ownership import ownership_of
+from twinhive.transfer.staged.result import failed_copy
 from twinhive.transfer.staged.staged import CopyItem
 
 # Whoever else wants to change the replica waits for so many tables and partitions at most.
 _BROUGHT_AT_ONCE = 16
 _LISTED_AT_ONCE = 256
-_NAMED = 5
 # Whoever waits for the lease asks several times in that time.
 _BETWEEN_SECONDS = 1.0
 
@@ -115,18 +113,12 @@ class SilentDifferences:
 
     def _tell_failures(self, outcome: CopyOutcome) -> None:
         """Say what was not copied; where it takes a person, the scan ends with it when it has done all else."""
-        for failure in first_of((f"{one.path}: {one.reason}" for one in outcome.failures), _NAMED):
-            self.work.report(f"not copied: {failure}")
-        for_people = [one for one in outcome.failures if one.kind.cure is Cure.PERSON]
-        if for_people:
-            self.refused.append(
-                ActNow(
-                    f"{len(for_people)} files that no event has told of were not copied",
-                    found="; ".join(first_of((f"{one.path}: {one.reason}" for one in for_people), _NAMED)),
-                    expected="files that can be read at the source and written at the replica",
-                    next_step="mend that; the next scan copies them",
-                )
-            )
+        if not outcome.failures:
+            return
+        failed = failed_copy("what no event has told of", outcome, "mend that", lists_again=True)
+        self.work.report(failed.what + ": " + (failed.found or ""))
+        if isinstance(failed, ActNow):
+            self.refused.append(failed)
 
     def _placed(self, ready: Sequence[Difference], staging: str) -> list[Difference]:
         """Hold the lease, and change what may be changed still; return what was."""

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from twinhive.model.errors import TryAgain
+from twinhive.model.errors import TryAgain, TwinhiveError, may_pass
 from twinhive.model.names import TableName
 from twinhive.model.sets.mark import SetMark
 from twinhive.model.sets.spec import SetSpec
@@ -31,15 +31,17 @@ def wait_for_set(
 ) -> SetMark:
     """Return the mark that says it. Raises TryAgain when it is not there after so many seconds; 0: look once.
 
-    A metastore that does not answer is waited for as well.
+    A metastore that does not answer, or whose answer nobody knows, is waited for as well.
     """
     until = clock() + seconds
     while True:
-        trouble: TryAgain | None = None
+        trouble: TwinhiveError | None = None
         try:
             if (mark := sets_there(metastore, [wanted], keep).get(wanted)) is not None:
                 return mark
-        except TryAgain as error:
+        except TwinhiveError as error:
+            if not may_pass(error):
+                raise
             trouble = error
         if clock() >= until:
             raise trouble or TryAgain(
