@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -44,6 +45,21 @@ def said(hook: Hook) -> list[tuple[str, str, str, str]]:
     return [(one["policy"], one["kind"], one["about"], one["state"]) for one in every]
 
 
+def open_failures(monitored: Monitored) -> dict[str, float]:
+    """What was sent of failures that a person must mend, by whose they are."""
+    name = "twinhive.failures.open {{'policy': '{}', 'family': 'act_now'}}"
+    sent = monitored.metrics
+    return {whose: sent[name.format(whose)] for whose in ("near", "sales") if name.format(whose) in sent}
+
+
+def test_a_journal_that_does_not_answer_does_not_say_that_nothing_has_failed(
+    monitored: Monitored, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TWINHIVE_JOURNAL", f"sqlite:///{tmp_path / 'no folder' / 'journal.db'}")
+    monitored.run()
+    assert open_failures(monitored) == {}
+
+
 def test_a_failure_is_told_reminded_of_and_told_to_be_over(
     monitored: Monitored, paged: Hook, journal: str, memory: dict[str, Any]
 ) -> None:
@@ -52,6 +68,7 @@ def test_a_failure_is_told_reminded_of_and_told_to_be_over(
     Journal(journal).record_failure(a_failed_list())
     assert monitored.run() == ALARM
     assert said(paged) == [("near", "stopped", "copies", "stands")]
+    assert open_failures(monitored) == {"near": 1, "sales": 0}
     memory["alerts"]["near stopped copies"][1] -= 61
     assert monitored.run() == ALARM
     assert len(monitored.told) == 2

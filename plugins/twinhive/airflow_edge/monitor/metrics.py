@@ -71,7 +71,7 @@ def lags_measured(lags: Iterable[PolicyLag]) -> None:
 
 
 def failures_open(policies: Iterable[str], open_ones: Mapping[tuple[str, str], int]) -> None:
-    """Send how many failures nothing has made up for, 0 too: by policy and family."""
+    """Send how many failures nothing has made up for, 0 too: by policy or placement, and family."""
     with _sending():
         for policy in policies:
             for family in _FAMILIES.values():

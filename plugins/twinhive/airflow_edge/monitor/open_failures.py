@@ -21,7 +21,7 @@ def failing_of(failures: Iterable[OpenFailures]) -> list[Failing]:
 
 
 def send_metrics(policies: Iterable[str], failures: Iterable[OpenFailures]) -> None:
-    """Send how many failures are open, by policy and family."""
+    """Send how many failures are open, by policy or placement, and family."""
     counted: dict[tuple[str, str], int] = {}
     for one in failures:
         if _phase(one.newest) in {*PHASES, *PLACEMENT_PHASES}:
