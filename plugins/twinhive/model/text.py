@@ -170,7 +170,11 @@ def _for_policies(step: _Worded) -> Text:
         case Retry():
             return "the task retries by itself"
         case StartDag(phase, policy):
-            return f"start the DAG {policy}.{phase}" if policy else f"start the policy's {phase} DAG with again=true"
+            return (
+                f"start the DAG {policy}.{phase}"
+                if policy
+                else "start the DAG " + ThePolicy() + f".{phase} with again=true"
+            )
         case ResyncTable(policy, table):
             return _resync(policy, table)
         case Exclude(tables):

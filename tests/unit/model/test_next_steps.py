@@ -29,7 +29,7 @@ BASE = "hive.repl.replica.external.table.base.dir"
 
 SAID = [
     (ways.RETRIES, "the task retries by itself", AGAIN),
-    (ways.BOOTSTRAP_AGAIN, "start the policy's bootstrap DAG with again=true", ANEW),
+    (ways.BOOTSTRAP_AGAIN, "start the DAG <policy>.bootstrap with again=true", ANEW),
     (
         ways.RESYNC_EVERYTHING,
         "ask for what differs, and for that alone, with twinhive resync <policy> --all",

@@ -44,7 +44,7 @@ def test_a_text_is_said_to_both_readers(text: Text, for_policies: str, for_state
         (StartDag("consolidate", "sales"), "start the DAG sales.consolidate", "twinhive run sales consolidate"),
         (
             StartDag("bootstrap"),
-            "start the policy's bootstrap DAG with again=true",
+            "start the DAG <policy>.bootstrap with again=true",
             "twinhive run <policy> bootstrap --again",
         ),
         (AGAIN, "clear the task", "clear the task"),
