@@ -12,13 +12,11 @@ from twinhive.model.copies.moving import move_of
 from twinhive.model.copies.touches import Values
 from twinhive.model.files import is_elsewhere, join, qualified
 from twinhive.model.names import TableName, partition_name
-from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.objects import Partition, Table
 from twinhive.model.policy import Policy
 from twinhive.model.thrift_objects import path_of_spark
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.routing.directories import digests_below, directory_states
-
-_COPIED = (TableKind.MANAGED, TableKind.EXTERNAL)
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ def _not_copied(table: Table, policy: Policy) -> str | None:
     """Say why a table has no copies, None for one that may have."""
     if not policy.selects(table.name.table):
         return "the placement does not name it"
-    if table.kind not in _COPIED:
+    if not table.kind.has_plain_files:
         return f"a {table.kind.value} is not copied"
     primary = primary_of(table.parameters, kept(policy).default_cluster)
     if primary != policy.source.cluster:

@@ -8,7 +8,7 @@ from twinhive.events.fields import MessageFields
 from twinhive.model import thrift_objects
 from twinhive.model.files import authority, qualified
 from twinhive.model.names import TableName
-from twinhive.model.objects import Database, Function, Partition, Table, TableKind
+from twinhive.model.objects import Database, Function, Partition, Table
 from twinhive.model.tjson import Tree
 
 
@@ -47,7 +47,7 @@ def partition_of(owner: Table) -> Callable[[Tree, str], Partition]:
 
 def _place(location: str | None, owner: Table) -> str | None:
     """Complete a location that names no host: it is on the cluster's file system, as all that is managed."""
-    if location and owner.location and owner.kind is TableKind.MANAGED:
+    if location and owner.location and owner.kind.has_logged_files:
         return qualified(location, authority(owner.location))
     return location
 

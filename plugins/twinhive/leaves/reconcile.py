@@ -46,8 +46,8 @@ def plan_table(sides: tuple[Side, Side], state: TableState) -> TablePlan | None:
 
 
 def _is_alike(source: Table, replica: Table) -> bool:
-    kinds = (TableKind.MANAGED, TableKind.EXTERNAL, TableKind.VIEW)
-    is_one = source.kind is replica.kind and source.kind in kinds
+    is_followed = source.kind.has_plain_files or source.kind is TableKind.VIEW
+    is_one = source.kind is replica.kind and is_followed
     return is_one and source.partition_keys == replica.partition_keys
 
 

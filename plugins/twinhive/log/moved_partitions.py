@@ -22,7 +22,7 @@ from twinhive.model.changes.kinds import (
 from twinhive.model.files import is_below, relative_to
 from twinhive.model.marks import SOURCE_PLACE
 from twinhive.model.names import TableName
-from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.objects import Partition, Table
 from twinhive.model.placement import CONTENTS, source_place
 from twinhive.model.policy import Policy
 from twinhive.ports import MetastoreReader
@@ -41,7 +41,7 @@ def moved_partitions(events: Iterable[Event], ask: Ask) -> list[Moved]:
     seen: list[tuple[Moved, _Seen]] = []
     for event in events:
         change = event.change
-        if isinstance(change, AlterPartitions) and change.table.kind is TableKind.MANAGED and not change.truncates:
+        if isinstance(change, AlterPartitions) and change.table.kind.has_logged_files and not change.truncates:
             seen += (((event, change, one), following.look(change, one)) for one in change.after)
         following.follow(event)
     asked: dict[TableName, set[str]] = defaultdict(set)

@@ -35,7 +35,7 @@ from twinhive.model.changes.unnamed import Unnamed
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import ChecksumForm, FileStatus, base_name, is_elsewhere, is_hidden, parent
 from twinhive.model.names import TableName
-from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.objects import Partition, Table
 from twinhive.model.text import Clear
 from twinhive.threads.each import in_threads
 from twinhive.transfer.staged.listing import list_files
@@ -121,7 +121,7 @@ def _created(events: Iterable[Event]) -> Iterator[_Wanted]:
     for event in events:
         for table, made in _made(event.change):
             name = made.name(table.partition_keys) if isinstance(made, Partition) else None
-            if table.kind is TableKind.MANAGED and made.location:
+            if table.kind.has_logged_files and made.location:
                 yield _Wanted(event, table, name, made.location)
 
 

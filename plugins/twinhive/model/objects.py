@@ -32,6 +32,16 @@ class TableKind(Enum):
     HANDLER = "storage handler"
     """Its rows are not plain files of its directory (Iceberg, HBase, JDBC): a copy of that would not be the table."""
 
+    @property
+    def has_logged_files(self) -> bool:
+        """True when the log's events bring its files: nobody but Hive writes them."""
+        return self is TableKind.MANAGED
+
+    @property
+    def has_plain_files(self) -> bool:
+        """True when its rows are the files of its directories: a copy of these is a copy of the table."""
+        return self in (TableKind.MANAGED, TableKind.EXTERNAL)
+
 
 _KINDS = {
     "MANAGED_TABLE": TableKind.MANAGED,

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from twinhive.model.errors import ActNow
-from twinhive.model.objects import Table, TableKind
+from twinhive.model.objects import Table
 from twinhive.model.thrift_objects import partition_key_types, storage_of
 
 _FORMATS = {
@@ -37,7 +37,7 @@ class WriteTarget:
         keys = partition_key_types(table)
         problems = [
             (not table.partition_keys, "it has no partitions"),
-            (table.kind not in (TableKind.MANAGED, TableKind.EXTERNAL), f"it is a {table.kind.value} table"),
+            (not table.kind.has_plain_files, f"it is a {table.kind.value} table"),
             (storage.serde not in _FORMATS, f"its files are of {storage.serde or 'no known format'}"),
             (bool(storage.bucket_columns), f"it is bucketed by {', '.join(storage.bucket_columns)}"),
             *((not _KEY_TYPES.fullmatch(kind), f"its key {name} is of type {kind}") for name, kind in keys),

@@ -10,7 +10,7 @@ from twinhive.model.errors import ActNow, TwinhiveError, together
 from twinhive.model.files import Usage
 from twinhive.model.marks import Phase
 from twinhive.model.names import TableName
-from twinhive.model.objects import Table, TableKind
+from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of
 from twinhive.model.text import ResyncTable
@@ -272,7 +272,7 @@ class _Compared:
 
 
 def _has_files_of_ours(table: Table) -> bool:
-    return table.kind is TableKind.MANAGED
+    return table.kind.has_logged_files
 
 
 def _whole(tables: Sequence[Table]) -> Iterator[Table]:

@@ -16,13 +16,12 @@ from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import join
 from twinhive.model.marks import without_marks
 from twinhive.model.names import partition_name
-from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.objects import Partition, Table
 from twinhive.ports import FileReader
 
 METADATA = "_metadata"
 DATA = "data"
 _EXPORT_AGAIN = "export the table again, by EXPORT TABLE of Hive or of twinhive"
-_PLAIN = (TableKind.MANAGED, TableKind.EXTERNAL)
 One = TypeVar("One", Table, Partition)
 
 
@@ -76,7 +75,7 @@ def read_description(files: FileReader, directory: str) -> Described:
 
 def refuse_kind(table: Table, doing: str) -> None:
     """Raise ActNow for a table whose rows are not plain files. Hive refuses views too."""
-    if table.kind not in _PLAIN:
+    if not table.kind.has_plain_files:
         raise ActNow(
             f"{table.name} cannot be {doing}",
             found=f"a {table.kind.value} table" if table.has_files else f"a {table.kind.value}",

@@ -23,7 +23,7 @@ from twinhive.interop.hive_dump.refusals import incomplete, unreadable, unusable
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.errors import Missing
-from twinhive.model.objects import Table, TableKind
+from twinhive.model.objects import Table
 from twinhive.model.thrift_objects import fresh_function
 from twinhive.model.tjson import to_text
 
@@ -102,7 +102,7 @@ class EventReading:
     def _add_partitions(self, description: Description) -> EventRow:
         objects = self._objects()
         table = self._table(objects)
-        names = self._partition_names(table, objects) if table.kind is TableKind.MANAGED else []
+        names = self._partition_names(table, objects) if table.kind.has_logged_files else []
         message = {
             **_of_table(table, objects),
             "partitionListJson": objects.partitions,
@@ -205,7 +205,7 @@ class EventReading:
         return [partition.name(table.partition_keys) for partition in partitions]
 
     def _files(self, table: Table, partition: str) -> tuple[str, ...]:
-        if table.kind is not TableKind.MANAGED:
+        if not table.kind.has_logged_files:
             return ()
         path = data_in(self.directory, partition)
         return decode_entries(self._part(path), path)

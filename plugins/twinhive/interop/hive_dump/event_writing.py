@@ -43,7 +43,7 @@ from twinhive.model.changes.kinds import (
 )
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
-from twinhive.model.objects import Function, Partition, Table, TableKind
+from twinhive.model.objects import Function, Partition, Table
 
 FilesOfDump = Mapping[str, bytes]
 """Files by their paths below the dump's directory."""
@@ -166,7 +166,7 @@ class EventWriting:
         change: Any = event.change
         added = [one.partition for one in change.added]
         names = [partition.name(change.table.partition_keys) for partition in added]
-        files = self._files(event, names) if change.table.kind is TableKind.MANAGED else {}
+        files = self._files(event, names) if change.table.kind.has_logged_files else {}
         kind = self._described(event, dump_types.ADD_PARTITION)
         return {**kind, **self._with_objects(event, WHOLE, change.table, added), **files}
 

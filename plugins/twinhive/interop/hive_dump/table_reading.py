@@ -121,7 +121,7 @@ class TableReading:
 
 def _owners(record: TableRecord) -> Iterator[RecordOwner]:
     table = record.table
-    if table.kind is not TableKind.MANAGED:
+    if not table.kind.has_logged_files:
         return
     if not table.partition_keys:
         yield record, None, table.location or ""

@@ -20,7 +20,7 @@ from twinhive.model.changes.contents import SourceFile
 from twinhive.model.constraints import foreign_keys, without_foreign_keys
 from twinhive.model.files import ChecksumForm
 from twinhive.model.names import TableName
-from twinhive.model.objects import Function, Table, TableKind
+from twinhive.model.objects import Function, Table
 from twinhive.ports import FileReader, FileWriter
 from twinhive.threads.each import Threads
 from twinhive.transfer.staged.staged import CopyItem
@@ -149,7 +149,7 @@ def _joined(slices: list[TableRecord]) -> TableRecord:
 
 def _owners(record: TableRecord) -> list[str | None]:
     table = record.table
-    if table.kind is not TableKind.MANAGED:
+    if not table.kind.has_logged_files:
         return []
     if not table.partition_keys:
         return [None]

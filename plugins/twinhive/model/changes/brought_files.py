@@ -6,7 +6,7 @@ from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.facts import files_brought, table_structs
 from twinhive.model.changes.kinds import Event
 from twinhive.model.names import TableName
-from twinhive.model.objects import Partition, TableKind
+from twinhive.model.objects import Partition
 
 Brought = tuple[TableName, str | None, SourceFile]
 """A table, the name of its partition (None: the table itself), and a file of that."""
@@ -16,7 +16,7 @@ def files_of(event: Event) -> Iterator[Brought]:
     """Yield the files that an event brings into managed tables, also those without a checksum."""
     found = table_structs(event.change)
     table = found[-1] if found else None
-    if table is None or table.kind is not TableKind.MANAGED:
+    if table is None or not table.kind.has_logged_files:
         return
     for holder, files in files_brought(event.change):
         name = holder.name(table.partition_keys) if isinstance(holder, Partition) else None

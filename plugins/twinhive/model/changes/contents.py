@@ -11,7 +11,7 @@ from twinhive.model.changes.kinds import EventFile
 from twinhive.model.files import FileStatus, base_name, is_below, join, relative_to
 from twinhive.model.names import TableName
 from twinhive.model.next_steps import pass_over
-from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.objects import Partition, Table
 from twinhive.model.outside_paths import leads_elsewhere, path_error
 from twinhive.model.text import Either, Text
 
@@ -108,7 +108,7 @@ class TableState:
     @property
     def needs_reading(self) -> bool:
         """True while the log alone does not say what is in it."""
-        if self.unsure or self.table.kind not in (TableKind.MANAGED, TableKind.EXTERNAL):
+        if self.unsure or not self.table.kind.has_plain_files:
             return self.unsure
         if self.constraints_unsure:
             return True
