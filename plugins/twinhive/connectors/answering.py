@@ -18,24 +18,40 @@ from twinhive.wire.reader import MessageReader
 _log = logging.getLogger(__name__)
 MOST_CATALOGS: Final = 256
 MOST_REQUEST_BYTES: Final = 16 << 20
+MAKING_SECONDS: Final = 60.0
+"""For a catalog to be made: its callers wait less each, and find it when it is there."""
 
 
 class _Answering:
     """One catalog, made when it is first needed, with the threads that its calls run in."""
 
     def __init__(self, connector: CatalogConnector, properties: Mapping[str, str], name: str) -> None:
-        self._connector, self._properties = connector, dict(properties)
+        self._connector, self._properties, self._name = connector, dict(properties), name
         self._calls = BlockingCalls(name)
-        self._responder: Responder | None = None
+        self.making: asyncio.Task[Responder] | None = None
 
-    async def ready(self) -> None:
-        if self._responder is None:
-            self._responder = Responder(await self._calls.run(lambda: self._connector.catalog(self._properties)))
+    async def ready(self) -> Responder:
+        """Return what answers. Who stops waiting does not end its making for others."""
+        if self.making is None or (self.making.done() and self._has_failed(self.making)):
+            self.making = asyncio.create_task(self._made())
+            self.making.add_done_callback(self._has_failed)
+        return await asyncio.shield(self.making)
 
     async def answer(self, message: WireMessage) -> WireMessage:
-        responder = self._responder
-        assert responder is not None
+        responder = await self.ready()
         return await self._calls.run(lambda: responder.answer(message))
+
+    async def _made(self) -> Responder:
+        try:
+            async with asyncio.timeout(MAKING_SECONDS):
+                return Responder(await self._calls.run(lambda: self._connector.catalog(self._properties)))
+        except TimeoutError as error:
+            raise ConnectionError(f"{self._name}: no catalog within {MAKING_SECONDS:g} s") from error
+
+    @staticmethod
+    def _has_failed(making: "asyncio.Task[Responder]") -> bool:
+        """Look at how it ended, which perhaps nobody waits for any more."""
+        return making.cancelled() or making.exception() is not None
 
 
 class AnsweringConnector:
@@ -77,10 +93,12 @@ class AnsweringConnector:
         return link
 
     async def close(self) -> None:
-        """End all connections."""
-        for task in list(self._tasks):
+        """End all connections, and what is still being made."""
+        makings = [one.making for one in self._answering.values() if one.making is not None]
+        tasks = [*self._tasks, *makings]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _of(self, properties: Mapping[str, str]) -> _Answering:
         place = self.place(properties)

@@ -80,7 +80,7 @@ class IcebergPath(_WithoutPartitions):
 
     def __init__(self, files: FileReader, path: str) -> None:
         self._files, self._path = files, path
-        self._read: tuple[str, CatalogTable] | None = None
+        self._read: tuple[tuple[str, int, int], CatalogTable] | None = None
 
     def database(self, name: str) -> CatalogDatabase:
         """Return a database without anything: a path has none."""
@@ -91,12 +91,17 @@ class IcebergPath(_WithoutPartitions):
         raise RefusedCall(f"a remote with {PATH} is one table", found=f"a list of the tables of {database}")
 
     def table(self, database: str, name: str) -> CatalogTable:
-        """Return the table as its newest metadata tells. A metadata file never changes: it is read once."""
-        path = newest_metadata(self._files, self._path)
+        """Return the table as its newest metadata tells.
+
+        A metadata file never changes, and is read once; a table that is made anew at its path begins with the same
+        names of files again, so that a file is known by its time and length too.
+        """
+        newest = newest_metadata(self._files, self._path)
+        path, seen = newest.path, (newest.path, newest.modified_ms, newest.length)
         read = self._read
-        if read is None or read[0] != path:
+        if read is None or read[0] != seen:
             metadata = parsed(metadata_text(self._files, path), path)
-            read = self._read = path, hive_table(database, name, metadata, path)
+            read = self._read = seen, hive_table(database, name, metadata, path)
         return read[1].named(database, name)
 
 

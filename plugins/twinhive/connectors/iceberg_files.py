@@ -6,6 +6,7 @@ from typing import Final
 
 from twinhive.connectors.refusals import NothingFound, RefusedCall
 from twinhive.model.errors import Missing
+from twinhive.model.files import FileStatus
 from twinhive.ports.files import FileReader
 
 MOST_METADATA_BYTES: Final = 64 << 20
@@ -13,25 +14,25 @@ _METADATA: Final = re.compile(r"(?:v(?P<plain>\d{1,9})|(?P<unique>\d{1,9})-[^/]+
 _FILE: Final = re.compile(r"\.metadata\.json(?:\.gz)?$")
 
 
-def newest_metadata(files: FileReader, path: str) -> str:
-    """Return the path of the newest metadata file below a table's path. Raises NothingFound, RefusedCall.
+def newest_metadata(files: FileReader, path: str) -> FileStatus:
+    """Return the newest metadata file below a table's path. Raises NothingFound, RefusedCall.
 
     A path of a metadata file is taken as it is. Without a catalog nobody can tell two files of one version apart.
     """
     if _FILE.search(path):
-        return path
+        return _status(files, path)
     ((_, listed),) = files.list_directories([f"{path.rstrip('/')}/metadata"])
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[FileStatus]] = {}
     for status in listed or ():
         if match := _METADATA.fullmatch(status.path.rpartition("/")[2]):
-            found.setdefault(int(match["plain"] or match["unique"]), []).append(status.path)
+            found.setdefault(int(match["plain"] or match["unique"]), []).append(status)
     if not found:
         raise NothingFound("no Iceberg table", found=f"no metadata below {path}/metadata", expected="*.metadata.json")
     newest = found[max(found)]
     if len(newest) > 1:
         raise RefusedCall(
             "nobody can tell which metadata of an Iceberg table is the newest",
-            found=", ".join(sorted(newest)),
+            found=", ".join(sorted(status.path for status in newest)),
             expected="one of that version; name the file itself, or the table's catalog",
         )
     return newest[0]
@@ -39,10 +40,7 @@ def newest_metadata(files: FileReader, path: str) -> str:
 
 def metadata_text(files: FileReader, path: str) -> str:
     """Return what a metadata file says. Raises NothingFound, RefusedCall."""
-    status = files.status(path)
-    if status is None or status.is_directory:
-        raise NothingFound("an Iceberg table's metadata is not there", found=path)
-    if status.length > MOST_METADATA_BYTES:
+    if _status(files, path).length > MOST_METADATA_BYTES:
         raise _too_large(path)
     try:
         content = files.read(path)
@@ -52,6 +50,13 @@ def metadata_text(files: FileReader, path: str) -> str:
         return _unpacked(content, path).decode("utf-8")
     except (zlib.error, UnicodeDecodeError) as error:
         raise RefusedCall("an Iceberg table's metadata cannot be read", found=f"{path}: {error}") from error
+
+
+def _status(files: FileReader, path: str) -> FileStatus:
+    status = files.status(path)
+    if status is None or status.is_directory:
+        raise NothingFound("an Iceberg table's metadata is not there", found=path)
+    return status
 
 
 def _unpacked(content: bytes, path: str) -> bytes:

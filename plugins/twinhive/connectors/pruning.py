@@ -69,14 +69,15 @@ def _passes(test: KeyTest, values: Mapping[str, str], types: Mapping[str, str]) 
     ours = _value_as(kind, value)
     if ours is None:
         return False
+    if test.operator == "like":
+        is_like = _is_surely_like if test.is_negated else _is_like
+        return is_like(str(ours), str(literals[0])) is not test.is_negated
     return _judged(test.operator, ours, literals) is not test.is_negated
 
 
 def _judged(operator: str, ours: Literal, literals: list[Literal]) -> bool:
     if operator == "in":
         return ours in literals
-    if operator == "like":
-        return _is_like(str(ours), str(literals[0]))
     compared: Mapping[str, Callable[[Literal, Literal], bool]] = _COMPARED
     if operator == "between":
         return compared[">="](ours, literals[0]) and compared["<="](ours, literals[1])
@@ -91,6 +92,11 @@ def _is_like(text: str, pattern: str) -> bool:
     return like(text, pattern) or (_JAVA in pattern and java_like(text, pattern))
 
 
+def _is_surely_like(text: str, pattern: str) -> bool:
+    """Match LIKE in each way that a client may have meant it: NOT LIKE keeps back nothing else."""
+    return like(text, pattern) and (_JAVA not in pattern or java_like(text, pattern))
+
+
 def _value_as(kind: str, value: str) -> Literal | None:
     """Return a partition's value as it is compared, None for one that is none of its type."""
     if kind not in _WHOLE:
@@ -99,13 +105,17 @@ def _value_as(kind: str, value: str) -> Literal | None:
 
 
 def _typed_literal(test: KeyTest, literal: Literal, kind: str) -> Literal:
-    """Return a literal in the type of its key. As Hive does, a number is not compared with texts."""
-    if test.operator == "like":
+    """Return a literal in the type of its key. As Hive does, a number is not compared with texts.
+
+    Keys of other types, a decimal say, would be compared as texts, and lose partitions: Hive refuses them too.
+    """
+    is_known = kind in _WHOLE or kind == "date" or kind.startswith(_TEXTS)
+    if test.operator == "like" and is_known:
         return str(literal)
     if kind in _WHOLE:
         if isinstance(literal, int) or re.fullmatch(r"[+-]?\d{1,40}", literal):
             return int(literal)
-    elif isinstance(literal, str) and (kind != "date" or _is_date(literal)):
+    elif is_known and isinstance(literal, str) and (kind != "date" or _is_date(literal)):
         return literal
     raise RefusedCall("a filter compares another type", found=f"{test.key} {test.operator} {literal!r}", expected=kind)
 

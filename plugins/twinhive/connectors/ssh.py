@@ -23,10 +23,15 @@ _FAILURES: Final = (OSError, asyncssh.Error, ValueError, TwinhiveError)
 
 
 class SshConnector:
-    """Open connections through tunnels. `file_of` returns the path of a file that a definition names."""
+    """Open connections through tunnels. `file_of` returns the path of a file that a definition names.
 
-    def __init__(self, file_of: Callable[[str], Path], opening_seconds: float = OPENING_SECONDS) -> None:
-        self._file_of, self._opening_seconds = file_of, opening_seconds
+    connect_seconds   for all metastores behind a tunnel that is open, each gets its share
+    """
+
+    def __init__(
+        self, file_of: Callable[[str], Path], opening_seconds: float = OPENING_SECONDS, connect_seconds: float = 2.0
+    ) -> None:
+        self._file_of, self._opening_seconds, self._connect_seconds = file_of, opening_seconds, connect_seconds
         self._tunnels: dict[Route, _Tunnel] = {}
 
     def place(self, properties: Mapping[str, str]) -> ConnectorPlace:
@@ -46,9 +51,13 @@ class SshConnector:
         tunnel = self._tunnels.setdefault(route, _Tunnel(route, self._file_of))
         connection = await tunnel.connection()
         problems = []
+        share = self._connect_seconds / len(metastores)
         for address in metastores:
             try:
-                return await _stream(connection, address)
+                async with asyncio.timeout(share):
+                    return await _stream(connection, address)
+            except TimeoutError:
+                problems.append(f"{address} through {route}: no connection within {share:g} s")
             except (OSError, asyncssh.Error) as error:
                 problems.append(f"{address} through {route}: {error}")
         raise ConnectionError("; ".join(problems))
@@ -62,7 +71,7 @@ class SshConnector:
 
 def connector(context: ConnectorContext) -> SshConnector:
     """Make the connector."""
-    return SshConnector(context.file_of)
+    return SshConnector(context.file_of, connect_seconds=context.connect_seconds)
 
 
 class _Tunnel:

@@ -32,7 +32,11 @@ class MetastoreAddress:
 
 @dataclass(frozen=True)
 class ThriftConnector:
-    """Connect to the first address that takes a connection in time."""
+    """Connect to the first address that takes a connection in time.
+
+    connect_seconds   for all addresses, as long as their caller waits: each gets its share, or a first one that is
+                      silent would keep the others from being tried
+    """
 
     connect_seconds: float = 2.0
 
@@ -48,12 +52,13 @@ class ThriftConnector:
     async def open_to(self, addresses: Sequence[MetastoreAddress]) -> ByteLink:
         """Open a connection to the first of these that takes one."""
         problems = []
+        share = self.connect_seconds / len(addresses)
         for address in addresses:
             try:
-                async with asyncio.timeout(self.connect_seconds):
+                async with asyncio.timeout(share):
                     return await connected(address.host, address.port)
             except TimeoutError:
-                problems.append(f"{address}: no connection within {self.connect_seconds:g} s")
+                problems.append(f"{address}: no connection within {share:g} s")
             except (OSError, UnicodeError) as error:
                 problems.append(f"{address}: {error}")
         raise ConnectionError("; ".join(problems))

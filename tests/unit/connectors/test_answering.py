@@ -46,6 +46,50 @@ def test_a_catalog_that_cannot_be_asked_breaks_the_connection_with_the_reason() 
     asyncio.run(ask())
 
 
+def test_a_catalog_that_takes_longer_to_be_made_than_a_caller_waits_is_made_once() -> None:
+    made, is_ready = [], threading.Event()
+
+    class Slow(MemoryConnector):
+        def catalog(self, properties):
+            made.append(properties)
+            is_ready.wait(10)
+            return super().catalog(properties)
+
+    async def ask():
+        connector = AnsweringConnector(Slow(sales_catalog()))
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(connector.open({}), 0.02)
+        is_ready.set()
+        link = await connector.open({})
+        link.write(TABLES.raw)
+        assert b"orders" in (await MessageReader(link).read()).body
+        link.close()
+        await connector.close()
+
+    asyncio.run(ask())
+    assert len(made) == 1
+
+
+def test_a_catalog_that_could_not_be_made_is_made_anew() -> None:
+    failures = [OSError("no token")]
+
+    class Failing(MemoryConnector):
+        def catalog(self, properties):
+            if failures:
+                raise failures.pop()
+            return super().catalog(properties)
+
+    async def ask():
+        connector = AnsweringConnector(Failing(sales_catalog()))
+        with pytest.raises(OSError, match="no token"):
+            await connector.open({})
+        (await connector.open({})).close()
+        await connector.close()
+
+    asyncio.run(ask())
+
+
 def test_garbage_ends_a_connection() -> None:
     async def ask():
         connector = AnsweringConnector(MemoryConnector(sales_catalog()))

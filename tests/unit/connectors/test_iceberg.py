@@ -75,6 +75,17 @@ def test_a_newer_version_is_seen(files, catalog) -> None:
     assert catalog.table("d", "u").name == "u"
 
 
+def test_a_table_that_is_made_anew_is_seen_though_its_files_have_the_names_of_before(files, catalog) -> None:
+    path = f"{PATH}/metadata/v2.metadata.json"
+    files.write(path, _metadata(version="old").encode())
+    before = catalog.table("d", "t").parameters
+    files.delete_file(path)
+    files.write(path, _metadata(version="new").encode())
+    after = catalog.table("d", "t").parameters
+    assert (before["version"], after["version"]) == ("old", "new")
+    assert before["uuid"] != after["uuid"]
+
+
 def test_a_metadata_file_may_be_named(files) -> None:
     one = f"{PATH}/metadata/00001-a.metadata.json"
     files.write(one, _metadata(version="1").encode())

@@ -7,10 +7,13 @@ import pytest
 
 from tests.bad_input.connector_cases import connectors
 from tests.support.servers.ssh_servers import echo_server
+from twinhive.connectors import thrift
 from twinhive.connectors.registry import connector_name
 from twinhive.connectors.ssh import SshConnector
 from twinhive.connectors.thrift import ThriftConnector
+from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.errors import InvalidSettings
+from twinhive.ports.byte_links import ByteLink, connected
 
 
 @pytest.mark.parametrize(
@@ -54,6 +57,29 @@ def test_addresses_are_tried_in_turn() -> None:
                 await ThriftConnector().open({"hive.metastore.uris": "thrift://127.0.0.1:1,thrift://[::1]:1"})
 
     asyncio.run(ask())
+
+
+def test_an_address_that_is_silent_leaves_time_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it within the time that a gateway waits for a connection."""
+    tried = []
+
+    async def connect(host: str, port: int) -> ByteLink:
+        tried.append(host)
+        if host == "silent":
+            await asyncio.sleep(60)
+        return await connected("127.0.0.1", port)
+
+    monkeypatch.setattr(thrift, "connected", connect)
+
+    async def ask() -> None:
+        async with echo_server() as port:
+            uris = {"hive.metastore.uris": f"thrift://silent:1,thrift://answers:{port}"}
+            async with asyncio.timeout(RemoteLimits().connect):
+                link = await connectors().of("thrift").open(uris)
+            link.close()
+
+    asyncio.run(ask())
+    assert tried == ["silent", "answers"]
 
 
 @pytest.mark.parametrize(

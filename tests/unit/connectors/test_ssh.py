@@ -7,8 +7,10 @@ import asyncssh
 import pytest
 
 from tests.support.servers.ssh_servers import SshServer, echo_server, ssh_servers
+from twinhive.connectors import ssh
 from twinhive.connectors.ssh import SshConnector
 from twinhive.connectors.ssh_route import route_of
+from twinhive.connectors.thrift import MetastoreAddress
 from twinhive.ports.byte_links import ByteLink
 
 
@@ -138,6 +140,26 @@ def test_a_metastore_that_is_down_leaves_the_tunnel_open(tmp_path: Path) -> None
         with pytest.raises(ConnectionError, match=r"thrift://127\.0\.0\.1:1 through ann@"):
             await connector.open(_properties(servers, 1))
         assert [len(server.connections) for server in servers] == [1, 1]
+
+    _run(tmp_path, test)
+
+
+def test_a_metastore_that_is_silent_leaves_time_for_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = ssh._stream
+
+    async def silent_at_first(connection: asyncssh.SSHClientConnection, address: MetastoreAddress) -> ByteLink:
+        if address.port == 1:
+            await asyncio.sleep(60)
+        return await stream(connection, address)
+
+    monkeypatch.setattr(ssh, "_stream", silent_at_first)
+
+    async def test(connector, servers, port) -> None:
+        both = _properties(servers, port) | {"hive.metastore.uris": f"thrift://127.0.0.1:1,thrift://127.0.0.1:{port}"}
+        link = await asyncio.wait_for(connector.open(both), 10)
+        assert await _echoed(link, b"hello") == b"hello"
+        with pytest.raises(ConnectionError, match=r"thrift://127\.0\.0\.1:1 through ann@.*: no connection within 2 s"):
+            await connector.open(_properties(servers, 1))
 
     _run(tmp_path, test)
 
