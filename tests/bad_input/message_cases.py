@@ -95,6 +95,12 @@ MESSAGE_CASES: tuple[Case, ...] = (
         ("connection bus sets what decides whether messages are lost", "found:    acks"),
         spoil=_connection(conn_type="kafka", host="127.0.0.1", port=1, extra={"acks": "0"}),
     ),
+    Case(
+        "messages: a property that Kafka's client does not know",
+        _EAST,
+        ("connection bus cannot be used for Kafka", 'No such configuration property: "ssl.ca.locatoin"'),
+        spoil=_connection(conn_type="kafka", host="127.0.0.1", port=1, extra={"ssl.ca.locatoin": "/x"}),
+    ),
     Case("messages: a broker that is down", _EAST, ("broker memory does not answer",), spoil=_down, code=TRY_AGAIN),
     Case(
         "messages: a reader without a broker",

@@ -10,12 +10,12 @@ import socket
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
-from twinhive.adapters.brokers.kafka_errors import OF_GROUPS, is_refusal, refused, trouble_of
+from twinhive.adapters.brokers.kafka_errors import OF_GROUPS, is_refusal, refused, trouble_of, unusable
 from twinhive.model.endpoints import BrokerEndpoint
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.messages.message import TableMessage
@@ -32,6 +32,9 @@ _FENCES = ("acks", "enable.idempotence", "group.id", "enable.auto.commit", "auto
 # It writes some forty lines a second while a broker is down.
 _silent = logging.getLogger("twinhive.kafka")
 _silent.setLevel(logging.CRITICAL + 1)
+
+
+Client = TypeVar("Client", Consumer, Producer, AdminClient)
 
 
 class _Said:
@@ -90,10 +93,10 @@ class KafkaBroker:
     def subscribe(self, topics: Collection[str], kinds: Collection[str] = ()) -> "KafkaSubscription":
         """Read what comes to these topics and those below them."""
         said = _Said()
-        consumer = Consumer(
+        consumer = self._client(
+            Consumer,
             self._properties(said)
             | {"group.id": "twinhive-listen", "enable.auto.commit": False, "auto.offset.reset": "earliest"},
-            logger=_silent,
         )
         try:
             self._reach(consumer.list_topics, said, consumer.poll)
@@ -133,7 +136,7 @@ class KafkaBroker:
         """Make the topics that are missing."""
         if not topics:
             return
-        admin = AdminClient(self._properties(_Said()), logger=_silent)
+        admin = self._client(AdminClient, self._properties(_Said()))
         there = admin.list_topics(timeout=self._seconds).topics
         missing = [topic for topic in sorted(topics) if topic not in there]
         new = [NewTopic(topic, num_partitions=_PARTITIONS, replication_factor=-1) for topic in missing]
@@ -154,7 +157,7 @@ class KafkaBroker:
         said = _Said()
         milliseconds = int(self._seconds * 1_000)
         more = {"acks": "all", "enable.idempotence": True, "linger.ms": 2, "message.timeout.ms": milliseconds}
-        producer = Producer(self._properties(said) | more, logger=_silent)
+        producer = self._client(Producer, self._properties(said) | more)
         self._reach(producer.list_topics, said, producer.poll)
         return producer, said
 
@@ -187,6 +190,13 @@ class KafkaBroker:
             with suppress(OSError), socket.create_connection(address, timeout=self._seconds):
                 return True
         return False
+
+    def _client(self, kind: Callable[..., Client], properties: dict[str, Any]) -> Client:
+        """Make a client of the library. Raises InvalidSettings for properties that it does not take."""
+        try:
+            return kind(properties, logger=_silent)
+        except KafkaException as error:
+            raise unusable(self._endpoint.name, error) from error
 
     def _properties(self, said: _Said) -> dict[str, Any]:
         endpoint = self._endpoint

@@ -1,8 +1,8 @@
 """Say what an error of librdkafka means: that we may not, or that it may pass."""
 
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, KafkaException
 
-from twinhive.model.errors import Refused, TwinhiveError, Unreachable, Unwell
+from twinhive.model.errors import InvalidSettings, Refused, TwinhiveError, Unreachable, Unwell
 
 _REFUSALS = frozenset(
     {
@@ -48,6 +48,14 @@ def trouble_of(broker: str, error: KafkaError) -> TwinhiveError:
     """Return the error for what librdkafka says."""
     if is_refusal(error):
         return refused(broker, error.str())
+    if error.code() == KafkaError.TOPIC_EXCEPTION:
+        return Refused(
+            f"broker {broker} takes no topic of that name",
+            found=error.str(),
+            expected="topics that differ in more than '.' and '_', which are one for Kafka",
+            next_step="correct messages.topic of the cluster so that they differ (twinhive.{cluster}.{database} is one"
+            " for each database), or let the table name its own (hcat.msgbus.topic.name); then start the publisher",
+        )
     if error.code() in _LOST:
         return Unreachable(
             f"broker {broker} was lost, or does not answer",
@@ -60,6 +68,16 @@ def trouble_of(broker: str, error: KafkaError) -> TwinhiveError:
         found=f"{error.name()}: {error.str()}",
         expected="that it has the messages",
         next_step="nothing: it is tried again; if it goes on, look at the broker's log",
+    )
+
+
+def unusable(connection: str, error: KafkaException) -> InvalidSettings:
+    """Return the error for properties that the library makes no client of."""
+    return InvalidSettings(
+        f"connection {connection} cannot be used for Kafka",
+        found=error.args[0].str(),
+        expected="properties of librdkafka, by its names, and files that are there",
+        next_step="correct the connection's extra",
     )
 
 

@@ -12,7 +12,10 @@ from stomp.utils import Frame
 from twinhive.model.errors import Refused, TwinhiveError, Unreachable, Unwell
 from twinhive.model.messages.message import TableMessage
 
-_REFUSALS = ("not authorized", "password is invalid", "user name", "anonymous", "security", "failed to authenticate")
+_REFUSALS = (
+    *("not authorized", "password is invalid", "user name", "anonymous", "security", "failed to authenticate"),
+    *("does not have permission", "unable to validate user"),
+)
 """How ActiveMQ and Artemis say that we may not, in lower case: STOMP itself has no codes for errors."""
 
 
