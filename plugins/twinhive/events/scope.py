@@ -14,13 +14,18 @@ _DEFAULT_CATALOGS = frozenset({None, "", "hive"})
 NamesOfEvent = Callable[[EventRow], Iterable[TableName]]
 
 
+def is_of_hive(row: EventRow) -> bool:
+    """True for events of the catalog `hive`, which is the only one that has databases of ours; old rows name none."""
+    return row.catalog in _DEFAULT_CATALOGS
+
+
 def in_scope(row: EventRow, policy: Policy, names_of: NamesOfEvent = names_touched) -> bool:
     """True for events on the policy's database itself, its functions, and its selected tables.
 
     A rename counts by its old and its new name. Transactions name no database and are out. An
     unknown type that names no database may change anything, so it is in: `decode_event` refuses it.
     """
-    if row.catalog not in _DEFAULT_CATALOGS:
+    if not is_of_hive(row):
         return False
     if not row.database and row.event_type not in KNOWN_TYPES:
         return True

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from twinhive.events.reader import read_events
 from twinhive.messages.announcing import AnnouncedDatabases
 from twinhive.messages.positions import kept_position
+from twinhive.model.changes.events import Position
 from twinhive.model.errors import LogBroken
-from twinhive.model.messages.position import NOBODY, ToldGap
+from twinhive.model.messages.position import NOBODY, KeptPosition, ToldGap
 from twinhive.ports import MetastoreReader
 
 _MOST_ROWS = 3_000
@@ -52,7 +53,7 @@ def read_behind(metastore: MetastoreReader, databases: AnnouncedDatabases, most:
         return Behind(holder, kept.position.event_id, newest, lost=broken, gap=kept.gap)
     events, since, read = 0, None, 0
     try:
-        for read, row in enumerate(read_events(metastore, kept.position), start=1):
+        for read, row in enumerate(read_events(metastore, _behind_its_writing(metastore, kept, newest)), start=1):
             if read > most:
                 break
             if databases.concern(row):
@@ -61,3 +62,14 @@ def read_behind(metastore: MetastoreReader, databases: AnnouncedDatabases, most:
     except LogBroken as broken:
         return Behind(holder, kept.position.event_id, newest, lost=broken, gap=kept.gap)
     return Behind(holder, kept.position.event_id, newest, events, since, read > most, gap=kept.gap)
+
+
+def _behind_its_writing(metastore: MetastoreReader, kept: KeptPosition, newest: int) -> Position:
+    """Return from where to count: the event behind a position is its own writing, as a rule, and may be gone alone.
+
+    Where it was another's after all, the publisher tells a gap, and keeps it.
+    """
+    after = kept.position.event_id
+    rows = metastore.events_after(after, 1)
+    first = rows[0].event_id if rows else newest + 1
+    return Position(after + 1) if first == after + 2 else kept.position

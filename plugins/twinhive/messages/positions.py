@@ -60,6 +60,15 @@ class PositionStore:
                 raise
 
 
+def only_its_writing_is_gone(metastore: MetastoreReader, kept: KeptPosition) -> bool:
+    """True where the log is empty, and all that has happened since a position was kept is that it was written.
+
+    Each write is an event itself. On a quiet cluster it expires like others, and nothing is lost with it.
+    """
+    after = kept.position.event_id
+    return metastore.current_event_id() == after + 1 and not metastore.events_after(after, 1)
+
+
 def kept_position(metastore: MetastoreReader) -> KeptPosition | None:
     """Return what a metastore's publisher keeps, None before the first start. Raises ActNow likewise."""
     table = metastore.table(POSITION_TABLE)

@@ -16,7 +16,7 @@ from typing import Protocol
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.reader import bounded, position_at, read_events
 from twinhive.messages.announcing import OWN_DATABASE, AnnouncedDatabases, announcements_of, gap_announcements
-from twinhive.messages.positions import PositionStore
+from twinhive.messages.positions import PositionStore, only_its_writing_is_gone
 from twinhive.messages.standby import Standby
 from twinhive.messages.telling import TopicsOfTables
 from twinhive.model.changes.events import EventRow, Position
@@ -93,6 +93,8 @@ class Publisher:
         self._written = float("-inf")
         self._has_told = False
         self._others = False
+        self._unkept_gap: ToldGap | None = None
+        """One that was told while another position than ours was found, and was kept nowhere."""
         self.counts = PublisherCounts()
 
     def round(self, is_over: Callable[[], bool] = lambda: False) -> PublisherStanding:
@@ -138,11 +140,17 @@ class Publisher:
             kept = self._store.start(KeptPosition.new(log_id, begin, self._rules.holder))
         if not self._standby.may_take(kept, self._rules.holder):
             return
-        mine = kept.moved(kept.position, self._rules.holder)
+        begin = kept.position
+        if only_its_writing_is_gone(self._metastore, kept):
+            begin = Position(begin.event_id + 1)
+        mine = kept.moved(begin, self._rules.holder)
+        if self._unkept_gap is not None and (kept.gap is None or kept.gap.at < self._unkept_gap.at):
+            mine = replace(mine, gap=self._unkept_gap)
         try:
             self._store.move(kept, mine)
         except ChangedMeanwhile:
             return  # another one was faster
+        self._unkept_gap = None
         self._standby.took()
         self._kept, self._reached, self._written = mine, mine.position, self._clock()
         self._has_told = self._others = False
@@ -202,26 +210,37 @@ class Publisher:
             tables = self._topics.tables_of(database) if table == SETS_TABLE else [(TableName(database, table), None)]
             yield from gap_announcements(tables, row.event_id, row.event_id)
 
-    def _send(self, messages: Iterator[TableMessage]) -> None:
+    def _send(self, messages: Iterator[TableMessage], *, writes: bool = True) -> None:
         while batch := list(islice(messages, _MOST_MESSAGES)):
             self._broker.publish(batch)
             self._has_told = True
             for message in batch:
                 self.counts.sent[AnnouncementKind(message.kind)] += 1
             # Also amid one large event: who stands by sees that this publisher lives.
-            self._write_if_due()
+            if writes:
+                self._write_if_due()
 
     def _tell_gap(self, broken: LogBroken) -> None:
         """Say on all topics that events are not told, and go on with the first that can be."""
         log_id = self._metastore.log_id()
         begin, first = self._after_gap(log_id)
         _log.error("events cannot be told", extra={"first": first, "last": begin.event_id, "error": broken.found})
-        told = gap_announcements(self._topics.every_table(), first, begin.event_id)
-        self._send(map(self._topics.message, told))
-        self.counts.gaps += 1
-        self._reached = begin
+        told = map(self._topics.message, gap_announcements(self._topics.every_table(), first, begin.event_id))
         gap = ToldGap(first, begin.event_id, int(time.time()))
+        fenced: ChangedMeanwhile | None = None
+        try:
+            self._send(told)
+        except ChangedMeanwhile as error:
+            # Of a restored metastore the position is another one too, and fits its log: nobody else tells this gap.
+            fenced = error
+            self._send(told, writes=False)
+        self.counts.gaps += 1
+        self._unkept_gap = gap
+        if fenced is not None:
+            raise fenced
+        self._reached = begin
         self._write(replace(KeptPosition.new(log_id, begin, self._rules.holder), gap=gap))
+        self._unkept_gap = None
 
     def _after_gap(self, log_id: str) -> tuple[Position, int]:
         """Return from where to go on, and the first event that is not told.
@@ -241,7 +260,9 @@ class Publisher:
     def _write_if_due(self) -> None:
         assert self._kept is not None
         seconds = _WRITE_SECONDS if self._has_told else _IDLE_SECONDS
-        if (self._has_told or self._others) and self._clock() - self._written >= seconds:
+        # Of writes alone one is enough: it leaves no more than its own event behind it.
+        is_due = self._has_told or self._others or self._reached.event_id > self._kept.position.event_id + 1
+        if is_due and self._clock() - self._written >= seconds:
             self._write(self._kept.moved(self._reached, self._rules.holder))
 
     def _write(self, after: KeptPosition) -> None:

@@ -79,7 +79,8 @@ class Announcement:
 
     def message(self, origin: Origin, topic: str) -> TableMessage:
         """Return it as HCatalog writes such a message (version v1, JSON), with fields of ours behind its own."""
-        id_ = f"{origin.log_id}:{self.at}:{self.number}"
+        # With the time: a restored metastore gives the same ids to other events, which are no repetitions.
+        id_ = f"{origin.log_id}:{self.at}:{self.time}:{self.number}"
         body = {
             "server": origin.server,
             "servicePrincipal": "",
