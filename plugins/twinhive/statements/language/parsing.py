@@ -6,12 +6,13 @@ from typing import TypeVar
 
 from lark import Token
 
+from twinhive.model.scopes.scope import Scope
 from twinhive.statements.language.nodes import parts_of
 from twinhive.statements.language.patterns import pattern_of
 from twinhive.statements.language.pointing import Misplaced, pointed_at
 from twinhive.statements.language.quoting import unquoted
 from twinhive.statements.language.syntax import Node, tree_of
-from twinhive.statements.language.values import DumpStatement, LoadStatement, Scope, Setting, Statement, StatusStatement
+from twinhive.statements.language.values import DumpStatement, LoadStatement, Setting, Statement, StatusStatement
 
 MOST_EVENT_ID = 2**63 - 1
 _DATABASE = re.compile(r"\w+", re.ASCII)
@@ -25,7 +26,7 @@ def parse(text: str) -> Statement:
 
 
 def parse_scope(text: str) -> Scope:
-    """Read a scope as `printing.scope_text` writes it. Raises InvalidSettings."""
+    """Read a scope as `model.scopes` writes it. Raises InvalidSettings."""
     return _read(text, "scope", _scope)
 
 

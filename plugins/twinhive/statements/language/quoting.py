@@ -1,4 +1,4 @@
-r"""Read and write texts in quotes, with Hive's backslash escapes (`BaseSemanticAnalyzer.unescapeSQLString`).
+r"""Read texts in quotes, with Hive's backslash escapes (`BaseSemanticAnalyzer.unescapeSQLString`).
 
 \\ \' \"           the character itself
 \0 \b \n \r \t \Z  control characters; \Z is U+001A
@@ -49,22 +49,8 @@ def lost_backslash(literal: str) -> int | None:
     return None
 
 
-def quoted(text: str) -> str:
-    """Return a text in single quotes, on one line, that `unquoted` reads as the same text."""
-    return f"'{''.join(map(_written, text))}'"
-
-
 def _meaning(escape: re.Match[str]) -> str:
     hexadecimal, octal, char = escape.groups()
     if char is None:
         return chr(int(hexadecimal, 16) if hexadecimal else int(octal, 8))
     return _SPECIAL.get(char, char)
-
-
-def _written(char: str) -> str:
-    if char in "\\'":
-        return f"\\{char}"
-    if char.isprintable():
-        return char
-    halves = char.encode("utf-16-be")
-    return "".join(f"\\u{halves[at : at + 2].hex()}" for at in range(0, len(halves), 2))

@@ -8,9 +8,9 @@ from lark import Token, Tree
 
 from twinhive.model.names import TableName
 from twinhive.model.outside_paths import is_collapsed
+from twinhive.model.scopes.texts import quoted
 from twinhive.statements.language.nodes import parts_of, said_by, tokens_of, word_of
 from twinhive.statements.language.pointing import Misplaced, pointed_at
-from twinhive.statements.language.quoting import quoted
 from twinhive.statements.language.syntax import Grammar, Node
 from twinhive.statements.table_language.values import ExportStatement, ImportStatement, KeyValue, TableStatement
 

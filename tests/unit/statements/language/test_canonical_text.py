@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.seeds import of_the_day
+from twinhive.model.scopes.texts import quoted
 from twinhive.statements import language
 from twinhive.statements.language import (
     DumpStatement,
@@ -24,7 +25,6 @@ from twinhive.statements.language import (
 )
 from twinhive.statements.language.patterns import pattern_of
 from twinhive.statements.language.pointing import Misplaced
-from twinhive.statements.language.quoting import quoted
 
 EXAMPLES = settings(max_examples=150, deadline=None, database=None)
 

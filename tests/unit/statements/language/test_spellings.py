@@ -2,6 +2,7 @@
 
 import pytest
 
+from twinhive.model.scopes.texts import quoted
 from twinhive.statements.language import (
     DumpStatement,
     LoadStatement,
@@ -11,7 +12,7 @@ from twinhive.statements.language import (
     parse_scope,
     scope_text,
 )
-from twinhive.statements.language.quoting import quoted, unquoted
+from twinhive.statements.language.quoting import unquoted
 
 
 @pytest.mark.parametrize(
