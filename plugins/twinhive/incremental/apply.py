@@ -10,6 +10,7 @@ from twinhive.dump.eventless import is_still_to_apply
 from twinhive.dump.store import Dump, of_this_text, window_at
 from twinhive.incremental.applying import Applying
 from twinhive.incremental.kept_windows import keep_window
+from twinhive.incremental.own_scope import refuse_another_scope
 from twinhive.model.errors import ActNow
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
@@ -65,7 +66,10 @@ class ApplyStage(LeasedRun):
 
 
 def refuse_unpublished(run: ApplyStage) -> ApplyStage:
-    """Refuse a replica that is not published, before its lease is asked for: a load that is under way keeps it."""
+    """Refuse a replica that is not published, before its lease is asked for: a load that is under way keeps it.
+
+    One of another scope is refused too.
+    """
     refuse_taken_over(run.ports.replica.database(run.policy.replica.database), run.policy)
     log_id = run.ports.source.log_id()
     _following(run, log_id)
@@ -162,6 +166,7 @@ def _following(run: ApplyStage, log_id: str) -> ReplicaState:
             expected=Phase.FOLLOWING.value,
             next_step=bootstrap(run.policy.name) + ", or " + Clear("its failed task"),
         )
+    refuse_another_scope(run.policy, state)
     return state
 
 

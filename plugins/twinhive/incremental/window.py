@@ -13,6 +13,7 @@ from twinhive.dump.store import newest_dump, planned_in_this_run, window_at
 from twinhive.external.publish_pending import publish_between_windows
 from twinhive.incremental.asked_for import reason_to_plan_again
 from twinhive.incremental.kept_windows import keep_window
+from twinhive.incremental.own_scope import refuse_another_scope
 from twinhive.incremental.whole_tables import refuse_another_base, remove_fulfilled
 from twinhive.incremental.window_stage import WindowCut, WindowStage
 from twinhive.log.event_stream import saved_events_end, saved_events_path
@@ -55,7 +56,8 @@ def save_events_while_loading(run: WindowStage) -> WindowStage:
 
 
 def remove_answered_requests(run: WindowStage) -> WindowStage:
-    """Remove what people have asked for and the replica shows. Raises ActNow for another base directory."""
+    """Remove what people have asked for and the replica shows. Raises ActNow for another base directory or scope."""
+    refuse_another_scope(run.policy, run.state)
     refuse_another_base(run.policy, run.state)
     remove_passed_skips(run.ports.replica_files, run.policy, run.position)
     for event_id in skips_of_others(run.ports, run.policy):

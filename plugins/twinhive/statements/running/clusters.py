@@ -1,10 +1,13 @@
 """Find where a statement runs: the cluster that is named, the policy's, or the only one there is."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import authority
+from twinhive.model.policy import DatabaseAddress
+from twinhive.model.scopes.scope import Scope
+from twinhive.model.scopes.texts import scope_text
 from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
 from twinhive.settings.clusters import metastore_owner
 from twinhive.settings.repl_settings import ReplSettings
@@ -44,6 +47,16 @@ class StatementPlace:
             external=settings.external_tables.external(),
             staging_root=settings.staging_root,
         )
+
+    def file_scope(self, replica: DatabaseAddress) -> str | None:
+        """Return what the policy file selects whose replica a database is; None for another one, and without a policy.
+
+        Raises InvalidSettings.
+        """
+        settings = self.settings
+        if settings is None or (settings.replica.cluster, settings.replica.database) != astuple(replica):
+            return None
+        return scope_text(Scope(settings.source.database, settings.tables.include, settings.tables.exclude))
 
     def dumping_cluster(self) -> str:
         """Return the cluster whose database is dumped. Raises InvalidSettings."""

@@ -28,7 +28,10 @@ from twinhive.wiring.policies import ports_between
 
 @dataclass(frozen=True)
 class Loading:
-    """A REPL LOAD that can be run; `dump` is None for one of Hive's that has not been taken over."""
+    """A REPL LOAD that can be run; `dump` is None for one of Hive's that has not been taken over.
+
+    `file_scope` is what the policy file selects whose replica is loaded, None without such a file.
+    """
 
     policy: Policy
     ports: WritePorts
@@ -37,6 +40,7 @@ class Loading:
     hive: OfHive | None = None
     hive_places: bool = False
     copying: CopyingPlace = IN_THIS_PROCESS
+    file_scope: str | None = None
 
     def opened(self, work: Work) -> Dump:
         """Return the dump to load; one of Hive's is taken over first."""
@@ -50,6 +54,11 @@ class Loading:
 
 def loading_of(place: StatementPlace, statement: LoadStatement) -> Loading:
     """Open the dump. Raises InvalidSettings, and Missing for one that is not there or not whole."""
+    loading = _loading_of(place, statement)
+    return replace(loading, file_scope=place.file_scope(loading.policy.replica))
+
+
+def _loading_of(place: StatementPlace, statement: LoadStatement) -> Loading:
     settings = keys_of(place, statement.settings, "load")
     to_hive = settings.places == "hive"
     cluster = place.loading_cluster()

@@ -84,7 +84,7 @@ def _load(loading: Loading) -> list[str]:
         return [f"would take a dump of Hive's over, and load it into {policy.replica}"]
     manifest = dump.manifest
     state = state_before(ports.replica, policy, manifest)
-    if already := refuse_unfit(state, manifest, dump.key, policy):
+    if already := refuse_unfit(state, manifest, dump.key, policy, loading.file_scope):
         return [already]
     ReplLoad(Work(policy), dump).check(ports)
     what = f"the dump of {policy.source} at event {manifest.end.event_id} into {policy.replica}"

@@ -85,7 +85,8 @@ def _load(statement: LoadStatement, place: StatementPlace, holder: dict[str, str
     loading = loading_of(place, statement)
     policy, ports = loading.policy, loading.ports
     work = Work(policy, holder=holder, report=report)
-    ReplLoad(work, loading.opened(work), loading.hive_places, loading.copying).run(ports)
+    dump = loading.opened(work)
+    ReplLoad(work, dump, loading.hive_places, loading.copying, loading.file_scope).run(ports)
     if loading.hive is not None:
         loading.hive.say_loaded()
     with _only_cleaning("old staging directories", report):

@@ -7,6 +7,7 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.manifest import DumpManifest
 from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing
 from twinhive.model.marks import Phase, ReplicaState
+from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE
 from twinhive.model.policy import Policy
 from twinhive.ports import MetastoreReader
 from twinhive.replica.replica_state import state_of
@@ -46,18 +47,24 @@ def _under_its_owner(state: ReplicaState, policy: Policy) -> str:
     return "say it without a policy, " if is_of_statements else f"say it under policy {state.policy}, "
 
 
-def refuse_unfit(state: ReplicaState, manifest: DumpManifest, key: str, policy: Policy) -> str | None:
+def refuse_unfit(
+    state: ReplicaState, manifest: DumpManifest, key: str, policy: Policy, file_scope: str | None = None
+) -> str | None:
     """Return a sentence when the replica has all of a dump, None when it is to be loaded.
 
-    Raises Missing, AlreadyThere or ActNow when it can never be loaded by this replica.
+    `file_scope` is what a policy file selects for this replica, None for one that no file has. Raises Missing,
+    AlreadyThere or ActNow when it can never be loaded by this replica.
     """
     if manifest.kind is DumpKind.INCREMENTAL:
-        return _events(state, manifest, policy)
-    return _objects(state, manifest, key, policy)
+        return _events(state, manifest, policy, file_scope)
+    return _objects(state, manifest, key, policy, file_scope)
 
 
-def _objects(state: ReplicaState, manifest: DumpManifest, key: str, policy: Policy) -> str | None:
+def _objects(
+    state: ReplicaState, manifest: DumpManifest, key: str, policy: Policy, file_scope: str | None
+) -> str | None:
     if state.phase is not Phase.FOLLOWING:
+        _refuse_begin_of_other_scope(manifest, policy, file_scope)
         return None
     if state.dump == key:
         return f"already loaded: the replica is at event {state.position.event_id}"
@@ -70,7 +77,7 @@ def _objects(state: ReplicaState, manifest: DumpManifest, key: str, policy: Poli
     )
 
 
-def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str | None:
+def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy, file_scope: str | None) -> str | None:
     begin, end, position = manifest.begin.event_id, manifest.end.event_id, state.position.event_id
     if state.phase is Phase.ABSENT:
         raise Missing(
@@ -95,7 +102,7 @@ def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str 
             expected=f"event {begin} or later, before {end}",
             next_step=f"load the dump before this one, or dump the rest: {_rest(manifest, position)}",
         )
-    _refuse_other_scope(state, manifest, policy)
+    _refuse_other_scope(state, manifest, policy, file_scope)
     return None
 
 
@@ -115,13 +122,35 @@ def _reached(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str
     )
 
 
-def _refuse_other_scope(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> None:
-    before = manifest.statement.replaces or manifest.statement.scope
-    if state.scope is None or before in ("", ANY_SCOPE) or state.scope in (before, manifest.statement.scope):
+def _refuse_begin_of_other_scope(manifest: DumpManifest, policy: Policy, file_scope: str | None) -> None:
+    scope = manifest.statement.scope
+    if file_scope in (None, scope):
         return
     raise ActNow(
+        f"the replica {policy.replica} of policy {policy.name} cannot begin with this dump: it is of another scope",
+        found=f"the dump: {scope}; the policy's file: {file_scope}",
+        expected="one scope: events of other tables would be missing, or nobody would bring them",
+        next_step=f"REPL DUMP {file_scope}, and load that; or correct tables.include and tables.exclude "
+        + ONLY_IN_A_POLICY_FILE
+        + "; or load without the policy, or into another database (REPL LOAD ... INTO)",
+    )
+
+
+def _refuse_other_scope(state: ReplicaState, manifest: DumpManifest, policy: Policy, file_scope: str | None) -> None:
+    """Refuse events of another scope than the replica's: what its mark says, else the file of the policy that it is of.
+
+    Of a replica that Hive made nobody knows the scope: REPLACE, which names it, is believed.
+    """
+    said = manifest.statement
+    before = said.replaces or said.scope
+    held = state.scope or (file_scope if state.policy or not said.replaces else None)
+    if held is None or before in ("", ANY_SCOPE) or held in (before, said.scope):
+        return
+    position = state.position.event_id
+    of_the_replica = "" if state.scope else f"REPL DUMP {held} FROM {position}; or, for another scope from now on, "
+    raise ActNow(
         f"the replica {policy.replica} has another policy than this dump",
-        found=f"the replica: {state.scope}; the dump: {before}",
+        found=f"the replica: {held}; the dump: {before}",
         expected="one policy, or a dump that says REPLACE with the replica's",
-        next_step=f"REPL DUMP {manifest.statement.scope} REPLACE {state.scope} FROM {state.position.event_id}",
+        next_step=f"{of_the_replica}REPL DUMP {said.scope} REPLACE {held} FROM {position}",
     )

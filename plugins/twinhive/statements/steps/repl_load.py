@@ -48,19 +48,23 @@ class DumpLoaded:
 
 @dataclass(frozen=True)
 class ReplLoad:
-    """Load one dump; the policy of `work` is made from it: its source, its scope, where it lies."""
+    """Load one dump; the policy of `work` is made from it: its source, its scope, where it lies.
+
+    `file_scope` is what a policy file selects for this replica, None for one that no file has.
+    """
 
     work: Work
     dump: Dump
     hive_places: bool = False
     copying: CopyingPlace = IN_THIS_PROCESS
+    file_scope: str | None = None
     clock: Callable[[], float] = time.time
 
     def run(self, ports: WritePorts) -> DumpLoaded:
         """Return the event. Raises before anything is changed when the dump does not fit the replica."""
         manifest = self.dump.manifest
         state = state_before(ports.replica, self.work.policy, manifest)
-        already = refuse_unfit(state, manifest, self.dump.key, self.work.policy)
+        already = refuse_unfit(state, manifest, self.dump.key, self.work.policy, self.file_scope)
         if not already:
             self.check(ports)
             claim_staging(ports.replica_files, self.work.policy)
@@ -74,8 +78,17 @@ class ReplLoad:
             self._move(ports, end)
         note_loaded(ports.dump_files, policy, manifest.log_id, end)
         if not already:
+            self._say_other_scope()
             self.sweep_unused(ports)
         return DumpLoaded(end, already)
+
+    def _say_other_scope(self) -> None:
+        scope = self.dump.manifest.statement.scope
+        if self.file_scope not in (None, scope):
+            self.work.report(
+                f"the replica is of scope {scope} now, and the file of policy {self.work.policy.name} selects "
+                f"{self.file_scope}: nothing follows by that file until it selects the same"
+            )
 
     def check(self, ports: WritePorts) -> None:
         """Raise what keeps a dump that fits from being loaded; say who we are to the replica's metastore."""

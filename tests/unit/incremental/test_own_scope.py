@@ -1,0 +1,97 @@
+"""A window is of the policy's own tables: a replica that a statement has brought to others is changed by none."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.builders import a_policy
+from tests.unit.incremental.test_incremental import Followed
+from twinhive.model.errors import ActNow
+from twinhive.model.marks import SCOPE
+from twinhive.model.text import Reader
+from twinhive.pipeline.phases import APPLY, INCREMENTAL
+from twinhive.step.base import Work
+
+STAGES = {stage.name: stage for stage in INCREMENTAL}
+
+
+def marked(followed: Followed, scope: str) -> None:
+    database = followed.world.replica.database("sales")
+    assert database is not None
+    followed.world.replica.set_database_parameters("sales", {**database.parameters, SCOPE: scope})
+
+
+def state(followed: Followed) -> Any:
+    world = followed.world
+    tables = world.replica.tables("sales", world.replica.table_names("sales"))
+    return world.replica.database("sales"), tables, world.replica_files.paths(), world.source_files.paths()
+
+
+def refused(followed: Followed, scope: str) -> ActNow:
+    before = state(followed)
+    with pytest.raises(ActNow, match="was loaded with another scope than the policy's tables") as caught:
+        followed.follow()
+    assert state(followed) == before
+    assert caught.value.found == f"twinhive.scope = {scope}"
+    return caught.value
+
+
+@pytest.mark.parametrize("scope", ["sales.['plain']", "sales.['.*'].['plain']", "sales.[]"])
+def test_a_replica_of_another_scope_is_not_changed(scope: str) -> None:
+    followed = Followed()
+    followed.users.insert("plain", None, [b"more"])
+    marked(followed, scope)
+    error = refused(followed, scope)
+    position = followed.world.replica.database("sales").parameters["repl.last.id"]
+    (command,) = error.commands
+    assert command.startswith("twinhive sql 'REPL DUMP sales REPLACE ")
+    assert command.endswith(f" FROM {position}' --policy sales")
+    assert "start the DAG sales.bootstrap with again=true" in str(error)
+    error.reader = Reader.TERMINAL
+    assert "twinhive run sales bootstrap --again" in str(error)
+
+
+def test_from_the_scope_of_another_database_no_statement_leads_back() -> None:
+    followed = Followed()
+    marked(followed, "other.['plain']")
+    assert refused(followed, "other.['plain']").commands == ()
+
+
+def test_also_where_there_is_nothing_to_apply() -> None:
+    followed = Followed()
+    marked(followed, "sales.['plain']")
+    refused(followed, "sales.['plain']")
+
+
+def test_a_window_that_was_cut_before_is_not_applied() -> None:
+    followed = Followed()
+    followed.users.insert("plain", None, [b"more"])
+    followed.run_with(followed.world.ports(), (STAGES["window"], STAGES["copy"]))
+    marked(followed, "sales.['plain']")
+    before = state(followed)
+    with pytest.raises(ActNow, match="with another scope"):
+        APPLY(Work(followed.policy)).run(followed.world.ports())
+    assert state(followed) == before
+    marked(followed, "sales")
+    APPLY(Work(followed.policy)).run(followed.world.ports())
+    followed.assert_twin()
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "scope"),
+    [
+        ((".*?",), (), "sales"),
+        (("EMPTY", "plain", "plain"), (), "sales.['empty', 'plain']"),
+        ((".*",), ("T3", "q5"), "sales.['.*'].['q5', 't3']"),
+    ],
+)
+def test_its_own_scope_however_the_file_writes_it_is_no_other(
+    include: tuple[str, ...], exclude: tuple[str, ...], scope: str
+) -> None:
+    followed = Followed(a_policy(include=include, exclude=exclude))
+    marked(followed, scope)
+    followed.users.insert("plain", None, [b"more"])
+    followed.follow()
+    parameters = followed.world.replica.database("sales").parameters
+    assert int(parameters["repl.last.id"]) == followed.world.source.current_event_id()
+    assert parameters[SCOPE] == scope
