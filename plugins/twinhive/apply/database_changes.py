@@ -1,6 +1,7 @@
 """Apply what happens to the database itself, and to functions."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
@@ -17,6 +18,7 @@ from twinhive.model.changes.kinds import (
     DropFunction,
     Event,
 )
+from twinhive.model.errors import TwinhiveError
 from twinhive.model.marks import own_marks, without_marks
 from twinhive.model.next_steps import pass_over
 from twinhive.model.objects import Database
@@ -28,12 +30,14 @@ DatabaseChanged = CreateDatabase | AlterDatabase | DropDatabase | CreateFunction
 class DatabaseChanges:
     """These leave no stamp: each call is one that can be repeated.
 
-    A function whose files cannot be brought over is counted in `left_out` with the reason.
+    A function whose files cannot be brought over is counted in `left_out` with the reason, when `is_final` says that
+    another try would not help.
     """
 
-    def __init__(self, target: Target, left_out: Counter[str]) -> None:
+    def __init__(self, target: Target, left_out: Counter[str], is_final: Callable[[TwinhiveError], bool]) -> None:
         self._target = target
         self._left_out = left_out
+        self._is_final = is_final
         files = FunctionFiles(target.functions, target.files, target.lease, target.root)
         self._functions = Functions(target.replica, target.lease, target.policy.replica.database, files)
 
@@ -81,10 +85,12 @@ class DatabaseChanges:
         )
 
     def _create_function(self, change: CreateFunction, event: Event) -> bool:
-        """Create a function with its files, or count why it is left out."""
+        """Create a function with its files, or count why it is left out. Raises what may pass."""
         try:
             return self._functions.put(change.function, event.event_id)
         except LeftOut as left:
+            if not self._is_final(left):
+                raise
             self._left_out[f"{event}: {left.words.what}; next: {left.words.next_step}"] += 1
             return False
 

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from twinhive.model.errors import ActNow, Missing, Refused
+from twinhive.model.errors import ActNow, Missing, Refused, Unexplained
 from twinhive.model.files import ChecksumForm, FileStatus, base_name, is_below, join, parent, qualified
 from twinhive.model.objects import Function
 from twinhive.model.policy import Policy
@@ -21,6 +21,10 @@ _AGAIN = "then drop the function at the source and create it again"
 
 class LeftOut(ActNow):
     """A function whose files cannot be brought over: the replica does without it, and it is said."""
+
+
+class UnexplainedLeftOut(LeftOut, Unexplained):
+    """The same, for an answer that nobody knows: who has tries left asks again first."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +53,7 @@ class FunctionSources:
         try:
             found = self._readable(uri) or self._kept(uri)
         except Refused as error:
-            raise _left_out(
-                function,
-                f"its file {uri} may not be read",
-                found=error.found,
-                expected="a file that the user of twinhive may read",
-                next_step=f"let that user read it, {_AGAIN}",
-            ) from error
+            raise _unread(function, uri, error) from error
         return self._usable(function, uri, found)
 
     def all_of(self, function: Function) -> Iterator[tuple[str, FileStatus]]:
@@ -160,6 +158,23 @@ class FunctionFiles:
 
 def _climbs(uri: str) -> bool:
     return any(part in ("", ".", "..") for part in uri.partition("://")[2].split("/"))
+
+
+def _unread(function: Function, uri: str, error: Refused) -> LeftOut:
+    if isinstance(error, Unexplained):
+        return UnexplainedLeftOut(
+            f"function {function.database}.{function.name}: its file {uri} could not be looked at",
+            found=error.found or error.what,
+            expected="an answer that says whether it is there and may be read",
+            next_step=f"see the message and the file system's log; if the function is left out, {_AGAIN}",
+        )
+    return _left_out(
+        function,
+        f"its file {uri} may not be read",
+        found=error.found,
+        expected="a file that the user of twinhive may read",
+        next_step=f"let that user read it, {_AGAIN}",
+    )
 
 
 def _left_out(function: Function, why: str, *, found: object, expected: str, next_step: Text) -> LeftOut:

@@ -100,7 +100,7 @@ class Lane:
         self._partitions = PartitionChanges(target)
         self._external = ExternalChanges(external)
         self.applied = Applied()
-        self._database = DatabaseChanges(target, self.applied.not_replicated)
+        self._database = DatabaseChanges(target, self.applied.not_replicated, quarantine.is_final)
         self._details = DetailChanges(target, self.applied.not_replicated, quarantine.is_final)
 
     def apply(

@@ -109,8 +109,8 @@ class Applying:
             table_is_done(self._ports.replica_files, self._work.policy, table)
         window, manifest = self._dump.manifest.window, self._dump.manifest
         if window.everything:
-            event_id = manifest.end.event_id
-            for line in repair_database(self._target, self._progress, manifest.database, window.functions, event_id):
+            source, event_id, is_final = manifest.database, manifest.end.event_id, self._quarantine.is_final
+            for line in repair_database(self._target, self._progress, source, window.functions, event_id, is_final):
                 self._work.report(line)
 
     def finish(self) -> None:

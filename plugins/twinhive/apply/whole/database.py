@@ -1,24 +1,31 @@
 """Make the replica's database and its functions what the source's were at one event."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from twinhive.apply.database_changes import parameters_of_source, take_over_owner
 from twinhive.apply.function_files import FunctionFiles, LeftOut
 from twinhive.apply.functions import Functions
 from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
+from twinhive.model.errors import TwinhiveError
 from twinhive.model.files import is_below
 from twinhive.model.objects import Database, Function
 from twinhive.model.text import Text
 
 
 def repair_database(
-    target: Target, progress: Progress, source: Database, functions: Iterable[Function], event_id: int
+    target: Target,
+    progress: Progress,
+    source: Database,
+    functions: Iterable[Function],
+    event_id: int,
+    is_final: Callable[[TwinhiveError], bool],
 ) -> Iterator[Text]:
     """Change what differs, and yield what has become of it. Each call can be repeated.
 
     A function that the replica alone has is dropped when all its files are ours; others may be somebody's, and are
-    named. One whose files cannot be brought over is left out, and named.
+    named. One whose files cannot be brought over is left out, and named, when `is_final` says that another try would
+    not help.
     """
     if _alter(target, progress, source):
         yield "the database's owner, comment or parameters are the source's again"
@@ -30,6 +37,8 @@ def repair_database(
             if ours.put(function, event_id):
                 yield f"function {function.name} is created"
         except LeftOut as left:
+            if not is_final(left):
+                raise
             yield left.text
     for extra in [one for one in replica.functions(name) if one.name not in wanted]:
         if extra.resources and all(is_below(uri, target.root) for uri in extra.resources):
