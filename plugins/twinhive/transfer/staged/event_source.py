@@ -5,7 +5,7 @@ time they are copied, a file may have been overwritten, dropped into the change 
 or carried along by a rename: the checksum of the event says which one it is.
 """
 
-from twinhive.model.errors import ActNow, Missing, Refused, SourceMoved, TwinhiveError
+from twinhive.model.errors import ActNow, Missing, Refused, SourceMoved, TwinhiveError, Unexplained
 from twinhive.model.files import ChecksumForm, FileStatus, base_name, join
 from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileReader
@@ -17,6 +17,7 @@ _LOOKS = 2
 # HDFS's default of dfs.namenode.fs-limits.max-component-length. Hive counts characters, not bytes,
 # and cuts a longer name one character shorter than it had to (ReplChangeManager.getCMPath).
 _LONGEST_NAME = 255
+_NOT_LOOKED_AT = "it could not be looked at"
 
 
 class LostFile(ActNow):
@@ -46,7 +47,8 @@ class EventCopier:
     def copy(self, item: CopyItem) -> Staged:
         """Copy the file with the item's checksum into staging.
 
-        Raises LostFile when it is nowhere, and Refused when it may be at a place that we must not read.
+        Raises LostFile when it is nowhere, Refused when it may be at a place that we must not read, and Unexplained
+        when one of them gave an answer that nobody knows: another look may find it.
         """
         for _ in range(_LOOKS):
             findings: dict[str, str] = {}
@@ -56,7 +58,7 @@ class EventCopier:
                     found = self._look(path, item)
                 except Refused as error:
                     refusals.append(error)
-                    found = "it may not be read"
+                    found = _NOT_LOOKED_AT if isinstance(error, Unexplained) else "it may not be read"
                 result = found if isinstance(found, str) else self._copy_from(found, item)
                 if isinstance(result, Staged):
                     return result
@@ -106,6 +108,14 @@ class EventCopier:
 def _not_found(item: CopyItem, findings: dict[str, str], refusals: list[Refused]) -> TwinhiveError:
     found = "; ".join(f"{path}: {finding}" for path, finding in findings.items())
     expected = f"a file with checksum {item.checksum}"
+    unknown = [refusal for refusal in refusals if isinstance(refusal, Unexplained)]
+    if unknown:
+        return Unexplained(
+            f"{item.path}: the file of event {item.event_id} may be where we could not look",
+            found=f"{found}; " + unknown[0].what + ": " + (unknown[0].found or "no message"),
+            expected=expected,
+            next_step=unknown[0].next_step,
+        )
     if refusals:
         return Refused(
             f"{item.path}: the file of event {item.event_id} may be where we must not look",
