@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, Full, Queue
 
-from twinhive.model.errors import ActNow, TwinhiveError
+from twinhive.model.errors import ActNow, TwinhiveError, Unexplained
 from twinhive.model.files import FileStatus, base_name, name_order
 from twinhive.ports import FileReader
 
@@ -38,7 +38,10 @@ class Listing:
         self._at_end = False
 
     def pages(self, path: str) -> Iterator[Page]:
-        """Yield the pages of the next directory. Raises Unlisted; and, when a server does not answer, TryAgain."""
+        """Yield the pages of the next directory.
+
+        Raises Unlisted; TryAgain when a server does not answer, and Unexplained when nobody knows its answer.
+        """
         seen = False
         while (entry := self._peek()) is not None and entry[0] == path:
             self._next = None
@@ -134,5 +137,7 @@ def _listed_alone(files: FileReader, path: str, last: bytes) -> Iterator[_Entry]
     try:
         for _, page in files.list_pages([path]):
             yield path, [child for child in page if name_order(base_name(child.path)) > last] if page else page
+    except Unexplained:  # it is not left out: the whole is tried again
+        raise
     except ActNow as error:
         yield path, error

@@ -32,7 +32,7 @@ class Pages(Protocol):
     """The pages of directories as they were listed."""
 
     def pages(self, path: str) -> Iterator[Page]:
-        """Yield the pages of the next directory. Raises Unlisted."""
+        """Yield the pages of the next directory. Raises Unlisted, TryAgain, Unexplained."""
         ...
 
     def skip(self, path: str) -> None:
@@ -99,7 +99,10 @@ class PairedDirectory:
         self._target = target
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield the pairs in the order of names. Raises Refused where the target cannot be listed, or TryAgain."""
+        """Yield the pairs in the order of names.
+
+        Raises Refused where the target cannot be listed, TryAgain, and Unexplained.
+        """
         path, place = self.directory.source.path, self._place
         start = len(path.rstrip("/")) + 1
         place_start = len(place.rstrip("/")) + 1 if place else 0

@@ -23,7 +23,7 @@ def make_plan(
 ) -> Plan:
     """List both sides and return what has to be done. Nothing is changed; `refuse` says whether anything may be.
 
-    Raises TryAgain, and Refused where the target cannot be listed.
+    Raises TryAgain, Unexplained, and Refused where the target cannot be listed.
     """
     plan = Plan()
     try:
