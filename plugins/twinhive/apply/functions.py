@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from twinhive.apply.function_files import FunctionFiles
-from twinhive.model.errors import AlreadyThere, Refused
+from twinhive.model.errors import AlreadyThere, Refused, refused_as
 from twinhive.model.objects import Function
 from twinhive.model.text import Clear
 from twinhive.ports import Lease, MetastoreWriter
@@ -42,7 +42,8 @@ class Functions:
         try:
             self.replica.drop_function(self.database, name)
         except Refused as error:
-            raise Refused(
+            raise refused_as(
+                error,
                 f"function {self.database}.{name} of the replica cannot be dropped",
                 found=error.found or error.what,
                 expected="its files: the metastore of a database with repl.source.for keeps them first",

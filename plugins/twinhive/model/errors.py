@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from twinhive.model.printable import printable
-from twinhive.model.text import Reader, Text, commands_of, render, text_of
+from twinhive.model.text import Reader, Retry, Text, commands_of, render, text_of
 
 
 @dataclass(frozen=True)
@@ -188,6 +188,14 @@ class CopyDiffers(TryAgain):
 def may_pass(error: BaseException, *, is_last_try: bool = False) -> bool:
     """Tell whether the same work may succeed without anybody's help; after the last try a person is asked."""
     return isinstance(error, TryAgain) or (isinstance(error, Unexplained) and not is_last_try)
+
+
+def refused_as(error: Refused, what: Text, *, found: object, expected: object, next_step: Text) -> Refused:
+    """Tell a refusal in other words. An answer that nobody knows stays one: another try comes before the next step."""
+    if isinstance(error, Unexplained):
+        again = Retry() + ". If it goes on, " + next_step
+        return Unexplained(what, found=found, expected=expected, next_step=again)
+    return Refused(what, found=found, expected=expected, next_step=next_step)
 
 
 def family_of(errors: Iterable[BaseException]) -> type["TwinhiveError"]:

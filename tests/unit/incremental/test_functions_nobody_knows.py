@@ -1,4 +1,4 @@
-"""For an answer that nobody knows a window leaves no function out before the last try; a load does so at once."""
+"""For an answer that nobody knows a window tries again before it does without a function; a load does not."""
 
 from collections.abc import Callable
 
@@ -47,7 +47,9 @@ def test_a_window_brings_the_function_with_its_next_try(monkeypatch: pytest.Monk
     dump = planned(followed)
     with monkeypatch.context() as meanwhile:
         odd_about_the_jar(meanwhile, followed.world, call)
-        with pytest.raises(Unexplained, match=f"CREATE_FUNCTION: function sales.f: its file {JAR} could not be") as met:
+        with pytest.raises(
+            Unexplained, match=rf"CREATE_FUNCTION: function sales\.f: its file {JAR} could not be"
+        ) as met:
             applied(followed, dump, is_last_try=False)
         assert met.value.found == "java.lang.Odd"
     applied(followed, dump, is_last_try=False)
@@ -88,3 +90,17 @@ def test_a_load_leaves_it_out_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     followed = Followed()
     assert functions(followed.world) == {}
     assert any("function sales.whole: its file hdfs://east/jars/whole.jar could" in line for line in followed.log)
+
+
+def test_a_function_is_dropped_by_the_next_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed = a_new_function()
+    followed.follow()
+    followed.users.drop_function("f")
+    dump = planned(followed)
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(followed.world.replica, "drop_function", odd)
+        with pytest.raises(Unexplained, match=r"function sales\.f of the replica cannot be dropped") as met:
+            applied(followed, dump, is_last_try=False)
+    assert "retries by itself. If it goes on, put a file at each path" in str(met.value)
+    applied(followed, dump, is_last_try=False)
+    assert functions(followed.world) == {}
