@@ -10,7 +10,7 @@ from tests.support.builders import a_policy
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.worlds.fake_world import Killed, KillSwitch, World, a_world, killable, tuned
 from tests.unit.incremental.test_incremental import Followed
-from twinhive.model.errors import ActNow, Refused
+from twinhive.model.errors import ActNow, Refused, Unexplained
 from twinhive.model.files import Attributes, parent
 from twinhive.model.policy import Policy
 from twinhive.operations.repair import Repair
@@ -140,6 +140,23 @@ def test_a_user_who_may_not_is_told_what_to_do(followed: Followed) -> None:
     with pytest.raises(ActNow, match="cannot be given the owner") as caught:
         followed.follow()
     assert "options.permissions: replica" in str(caught.value)
+
+
+def test_for_an_answer_that_nobody_knows_another_try_comes_first(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer_oddly(path: str, attributes: Attributes) -> None:
+        raise Unexplained(f"{path}: refused")
+
+    followed.users.create_table("made", files=[b"one"])
+    own(followed.world.source_files, followed.users.location("made"), "ann")
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(followed.world.replica_files, "set_attributes", answer_oddly)
+        with pytest.raises(Unexplained, match="cannot be given the owner") as caught:
+            followed.follow()
+    assert "retries by itself. If it goes on, let the replica's connection be" in str(caught.value)
+    followed.follow()
+    assert_alike(followed, "made")
 
 
 def test_without_the_source_what_is_staged_is_applied_all_the_same(followed: Followed) -> None:

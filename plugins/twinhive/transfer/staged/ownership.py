@@ -7,7 +7,7 @@ else may write into a replica that has taken over.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from twinhive.model.errors import Missing, Refused
+from twinhive.model.errors import Missing, Refused, refused_as
 from twinhive.model.files import parent
 from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE, RETRIES
 from twinhive.model.policy import Options
@@ -41,7 +41,8 @@ class Ownership:
         try:
             AttributeCopier(self.source, self.target, CARRIED, UNKNOWN).align(status, there)
         except Refused as error:
-            raise Refused(
+            raise refused_as(
+                error,
                 f"{path} cannot be given the owner, group, permission and ACL of {original}",
                 found=error,
                 expected="a user of the replica's file system that may set them: HDFS's superuser",
