@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from twinhive.model.errors import Foreign, InvalidSettings, Missing, Refused
+from twinhive.model.errors import Foreign, InvalidSettings, Missing, Refused, refused_as
 from twinhive.model.external.modes import NO_BASE
 from twinhive.model.files import authority, is_below, join, parent
 from twinhive.model.marks import EXTERNAL_BASE
@@ -68,7 +68,8 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
         renamed = files.rename(draft, path)
     except Refused as error:
         files.delete_file(draft)
-        raise Refused(
+        raise refused_as(
+            error,
             f"the base directory of external tables {base} cannot be written",
             found=error,
             expected="a directory that the replica's user may write",
