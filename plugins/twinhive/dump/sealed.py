@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.store import Dump, open_dump
-from twinhive.model.errors import ActNow, Missing
+from twinhive.model.errors import ActNow, Missing, Unexplained
 from twinhive.model.external.modes import COPY
 from twinhive.model.files import base_name, join, parent
 from twinhive.ports import FileReader, FileWriter
@@ -95,6 +95,8 @@ def open_sealed(files: FileReader, directory: str) -> tuple[SealedDump, Dump]:
         raise _not_whole(
             sealed, directory, f"no {sealed.dump}/dump.json in it", "the dump that repl.json names"
         ) from error
+    except Unexplained:  # another dump would not help: another try may
+        raise
     except ActNow as error:
         raise ActNow(error.what, found=error.found, expected=error.expected, next_step=_again(sealed)) from error
     holds = files.usage(layout.directory)

@@ -10,7 +10,7 @@ from tests.support.worlds.repl_world import ReplWorld
 from tests.support.worlds.twins import contents
 from twinhive.dump.sealed import newest_sealed, open_sealed
 from twinhive.dump.shards import pack_lines, unpack_lines
-from twinhive.model.errors import ActNow, Foreign, Missing
+from twinhive.model.errors import ActNow, Foreign, Missing, Unexplained
 from twinhive.model.objects import Database
 from twinhive.statements.steps.repl_order import Dumped
 
@@ -160,6 +160,26 @@ def test_a_checksum_that_was_changed_in_the_list_is_not_loaded(repl: ReplWorld, 
     first, *others = unpack_lines(files.read(path))
     files.put(path, pack_lines([json.dumps({**json.loads(first), "checksum": "0" * 32}), *others]))
     assert refused(repl, dumped, Missing).what.endswith("is not whole")
+
+
+def test_a_dump_that_is_read_with_an_answer_that_nobody_knows_is_not_made_again(
+    repl: ReplWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dumped = of_a_database(repl)
+    files = repl.world.source_files
+    read = files.read
+
+    def read_oddly(path: str) -> bytes:
+        if path.endswith("/dump.json"):
+            raise Unexplained(f"{path}: refused", next_step="see the log")
+        return read(path)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(files, "read", read_oddly)
+        with pytest.raises(Unexplained) as caught:
+            open_sealed(files, dumped.directory)
+    assert caught.value.next_step == "see the log"
+    assert open_sealed(files, dumped.directory)
 
 
 def _checksum_of(repl: ReplWorld, dumped: Dumped, path: str) -> str:
