@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from twinhive.model.errors import Foreign, Missing, Refused
+from twinhive.model.errors import Foreign, Missing, Refused, Unexplained
 from twinhive.model.files import base_name, is_below, join, parent
 from twinhive.model.marks import DIRECTORY_MARK
 from twinhive.ports import FileReader, FileWriter
@@ -101,10 +101,15 @@ class Owned:
 
 
 def mark_of(files: FileReader, directory: str) -> str | None:
-    """Return the mark of a directory as text, None for one without a mark, and for one that is not there."""
+    """Return the mark of a directory as text, None for one without a mark, and for one that is not there.
+
+    Raises Unexplained: of such a directory nobody knows whose it is.
+    """
     try:
         text = files.attribute(directory, ATTRIBUTE)
         return files.read(join(directory, MARKER)).decode(errors="replace") if text is None else text
+    except Unexplained:
+        raise
     except (Missing, Refused):
         return None
 

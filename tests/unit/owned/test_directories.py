@@ -7,7 +7,7 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_trash import TRASH
 from twinhive.dump.claiming import claim_dumps, discard_dump, foreign_dumps, own_dump, own_dumps_of
 from twinhive.dump.layout import DumpLayout
-from twinhive.model.errors import Foreign, Refused
+from twinhive.model.errors import Foreign, Refused, Unexplained
 from twinhive.owned.directories import ATTRIBUTE, MARKER, Owned, is_empty, mark_of, mark_table, table_of
 from twinhive.owned.staging import claim_staging, own_staging, staging_of
 
@@ -49,6 +49,22 @@ def test_files_of_somebody_else_make_a_directory_foreign_and_nothing_is_changed(
         claim_staging(files, POLICY)
     assert f"(hdfs dfs -mv {STAGING} {STAGING}.aside)" in str(raised.value.next_step)
     assert own_staging(files, POLICY) is None and files.paths() == before and mark_of(files, STAGING) is None
+
+
+def test_of_a_directory_whose_mark_is_read_with_an_answer_that_nobody_knows_nobody_knows_whose_it_is(
+    files: InMemoryFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer_oddly(path: str, name: str) -> None:
+        raise Unexplained(f"{path}: refused")
+
+    claimed = claim_staging(files, POLICY)
+    files.put(f"{STAGING}/of a later version/x", b"x")
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(files, "attribute", answer_oddly)
+        for asked in (claim_staging, own_staging):
+            with pytest.raises(Unexplained):
+                asked(files, POLICY)
+    assert claim_staging(files, POLICY) == claimed
 
 
 def test_a_directory_of_another_policy_is_foreign(files: InMemoryFiles) -> None:
