@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from twinhive.dump.claiming import is_token, own_dump
 from twinhive.dump.loader_notes import FoundNote, LoaderNote, loader_notes, remove_note
 from twinhive.dump.sealed import SealedDump, description_path
-from twinhive.model.errors import ActNow, Missing, TwinhiveError
+from twinhive.model.errors import ActNow, TwinhiveError, Unexplained
 from twinhive.model.files import FileStatus, base_name, join, parent
 from twinhive.model.text import Reader, render
 from twinhive.owned.directories import Owned
@@ -127,7 +127,9 @@ def _token(directory: str) -> str:
 def _old(files: FileReader, child: FileStatus) -> _Old:
     try:
         sealed = SealedDump.from_json(files.read(description_path(child.path)), child.path)
-    except (Missing, ActNow):
+    except Unexplained:  # a replica may need it: nobody knows of which event it is
+        raise
+    except ActNow:
         # Cut off, or of another version: how old it is only its directory says.
         return _Old(child.path, child.modified_ms / 1000, None)
     return _Old(child.path, sealed.made_at, sealed.last_event)

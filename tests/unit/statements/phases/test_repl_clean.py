@@ -10,7 +10,7 @@ from tests.support.worlds.fake_world import Killable, Killed, KillSwitch
 from tests.support.worlds.repl_world import ReplWorld
 from twinhive.dump.loader_notes import LoaderNote, loader_notes, note_loading
 from twinhive.dump.sealed import open_sealed
-from twinhive.model.errors import ActNow, Unreachable
+from twinhive.model.errors import ActNow, Unexplained, Unreachable
 from twinhive.model.files import Attributes
 from twinhive.ports import FileWriter
 from twinhive.statements.steps.repl_clean import DumpCleaner, IsGone
@@ -71,6 +71,29 @@ def test_a_dump_that_a_known_replica_has_not_reached_is_kept_until_it_has(repl: 
     assert open_sealed(repl.world.source_files, second.directory)
     repl.load(second, "spoke")
     assert clean(repl, 10 * DAY) == [second.directory]
+
+
+def test_nor_is_it_removed_when_nobody_knows_the_answer_to_what_it_is(
+    repl: ReplWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = repl.dump()
+    repl.load(first)
+    repl.users.create_table("made")
+    needed = repl.dump(first.last_event)
+    files = repl.world.source_files
+    read = files.read
+
+    def read_oddly(path: str) -> bytes:
+        if path == f"{needed.directory}/repl.json":
+            raise Unexplained(f"{path}: refused")
+        return read(path)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(files, "read", read_oddly)
+        with pytest.raises(Unexplained):
+            clean(repl, LATER + 10 * DAY)
+    assert files.status(needed.directory) is not None
+    assert clean(repl, LATER + 10 * DAY) == [first.directory]
 
 
 def test_what_a_killed_dump_left_is_removed_by_its_age(repl: ReplWorld) -> None:
