@@ -19,7 +19,7 @@ from twinhive.incremental.kept_windows import kept_windows
 from twinhive.incremental.no_source import without_source
 from twinhive.log.told_events import told_events
 from twinhive.model.changes.events import Position
-from twinhive.model.errors import ActNow, Foreign, LogBroken
+from twinhive.model.errors import ActNow, Foreign, LogBroken, Unexplained
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import EVERY_EVENT, Policy
@@ -178,6 +178,8 @@ def _staged(ports: ReadPorts, policy: Policy, dump: Dump, state: ReplicaState) -
         return None
     try:
         return StagedWindow(policy, dump, dump.manifest.end, check_window(ports, dump, policy, position))
+    except Unexplained:  # all of it may be staged
+        raise
     except ActNow:
         return _staged_part(ports, policy, dump, position)
 

@@ -14,8 +14,9 @@ from tests.unit.operations.test_failover import HOLDER, position, promotion, rea
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of, open_dump
+from twinhive.incremental import salvage
 from twinhive.incremental.kept_windows import DIRECTORY, kept_windows
-from twinhive.model.errors import ActNow, Refused
+from twinhive.model.errors import ActNow, Refused, Unexplained
 from twinhive.model.files import join
 from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import INCREMENTAL
@@ -83,6 +84,24 @@ def test_a_window_that_is_copied_is_applied_without_its_source(followed: Followe
     take_over(followed)
     assert promotion(followed).position.event_id == newest
     assert at_replica(followed) == held
+
+
+def test_for_an_answer_that_nobody_knows_nothing_that_is_staged_is_passed_over(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer_oddly(*args: object) -> None:
+        raise Unexplained("reading what was copied: refused")
+
+    changed(followed)
+    newest = followed.world.source.current_event_id()
+    followed.run_with(followed.world.ports(), UP_TO_COPY)
+    silent(followed)
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(salvage, "check_window", answer_oddly)
+        with pytest.raises(Unexplained, match="reading what was copied"):
+            UnplannedFailover(followed.policy, 0, "why", HOLDER).plan(followed.world.ports())
+    take_over(followed)
+    assert promotion(followed).position.event_id == newest
 
 
 def test_killed_at_any_change_of_an_apply_the_replica_is_as_of_the_windows_end(followed: Followed) -> None:
