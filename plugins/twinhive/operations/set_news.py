@@ -5,12 +5,11 @@ has taken over, and the log of events in scope does not tell of it.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.facts import partitions_named
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, Unexplained
 from twinhive.model.policy import Policy
 from twinhive.model.sets.mark import SETS_TABLE
 from twinhive.operations.promoting import replica_alone
@@ -32,10 +31,13 @@ def unshown_sets(ports: WritePorts, work: Work) -> list[str]:
     Judged as a run would: what was noted of an earlier look does not count, as nobody knows how that run has ended.
     """
     _, state = replica_alone(ports, work.policy)
-    with suppress(ActNow):  # another table of that name: no sets are shown
+    try:
         plan = ShowSets(work, ports, state).plan()
-        return [f"{mark.table.table} {mark.spec}" for mark in (*plan.show, *plan.hide)]
-    return []
+    except Unexplained:
+        raise
+    except ActNow:  # another table of that name: no sets are shown
+        return []
+    return [f"{mark.table.table} {mark.spec}" for mark in (*plan.show, *plan.hide)]
 
 
 def _rows_after(ports: ReadPorts, event_id: int) -> Iterator[EventRow]:

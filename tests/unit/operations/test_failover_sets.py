@@ -8,7 +8,7 @@ from tests.unit.operations.test_failover import HOLDER, parameters, planned, pos
 from tests.unit.operations.test_fence import HOME, Fenced
 from tests.unit.shown_sets.test_shown_sets import Producer
 from twinhive.model.changes.events import Position
-from twinhive.model.errors import ActNow, Refused, TryAgain, Unreachable
+from twinhive.model.errors import ActNow, Refused, TryAgain, Unexplained, Unreachable
 from twinhive.model.marks import PHASE
 from twinhive.model.names import TableName
 from twinhive.model.sets.mark import SETS_TABLE
@@ -80,6 +80,21 @@ def test_a_run_that_has_looked_and_was_killed_before_it_showed_counts_for_none(
     producer.follow()
     planned(producer).run(producer.world.ports())
     assert producer.shown == ["orders p=new"]
+
+
+def test_an_answer_that_nobody_knows_hides_no_set_that_is_to_be_shown(
+    producer: Producer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer_oddly(showing: ShowSets) -> None:
+        raise Unexplained("reading the marks: refused")
+
+    producer.mark("*", "plain")
+    with monkeypatch.context() as failing:
+        failing.setattr(ShowSets, "plan", answer_oddly)
+        producer.follow()
+        with pytest.raises(Unexplained, match="reading the marks"):
+            planned(producer).run(producer.world.ports())
+    assert phase(producer) == "following"
 
 
 @pytest.mark.parametrize("change", ["altered", "dropped"])
