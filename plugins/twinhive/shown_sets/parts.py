@@ -1,12 +1,12 @@
 """The parts of an incremental run that show and hide sets: before a window, after it, and between windows.
 
-Sets stop a replica only while a server does not answer: what else goes wrong with them is said, and looked at again by
-the next run.
+Sets stop a replica only while a server does not answer, and before the last try for an answer that nobody knows: what
+else goes wrong with them is said, and looked at again by the next run.
 """
 
 from twinhive.incremental.apply import ApplyStage
 from twinhive.incremental.window_stage import WindowStage
-from twinhive.model.errors import ActNow, LeaseHeld, LeaseLost, TwinhiveError
+from twinhive.model.errors import ActNow, LeaseHeld, LeaseLost, TwinhiveError, may_pass
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.ports import WritePorts
 from twinhive.replica.replica_state import read_state
@@ -16,12 +16,14 @@ from twinhive.step.holding import hold_lease
 
 
 def hide_sets_before_window(run: ApplyStage) -> ApplyStage:
-    """Hide the sets that were unmarked, before events change what they promise. Raises TryAgain."""
+    """Hide the sets that were unmarked, before events change what they promise. Raises what may pass."""
     if run.work.part_of is LeaseKind.STATEMENT:
         return run
     try:
         sets_of(run.work, run.ports, run.log_id).hide_unmarked(run.lease)
     except ActNow as error:
+        if may_pass(error, is_last_try=run.work.is_last_try):
+            raise
         _say(run.work, error)
     return run
 
