@@ -2,7 +2,7 @@
 
 from twinhive.events.reader import position_at
 from twinhive.model.changes.events import Position
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, Unexplained
 from twinhive.model.external.log_point import LogPoint
 from twinhive.ports import MetastoreReader
 
@@ -27,11 +27,13 @@ class SourceLog:
         """Return False for an event of another log, or one that a restored metastore's log has lost or replaced.
 
         What cannot be told is taken for true: of an event that has expired, of one of which only the id was kept and
-        which the log has come to, and of a source that is not asked any more.
+        which the log has come to, and of a source that is not asked any more. Raises TryAgain, Unexplained.
         """
         if point not in self._judged:
             try:
                 self._judged[point] = self._has(point)
+            except Unexplained:
+                raise
             except ActNow:
                 self._judged[point] = True
         return self._judged[point]

@@ -18,6 +18,7 @@ from twinhive.external.sync_external import SyncExternal
 from twinhive.incremental.no_source import without_source
 from twinhive.log.source_log import SourceLog
 from twinhive.model.changes.events import Position
+from twinhive.model.errors import Unexplained
 from twinhive.model.external.log_point import LogPoint
 from twinhive.model.objects import Database
 from twinhive.pipeline.phases import BOOTSTRAP
@@ -188,6 +189,19 @@ class TestRecords:
         silent = without_source(world.ports(), policy, point.log_id).source
         assert SourceLog(silent).has(LogPoint(Position(10**6, 1, "x"), point.log_id))
         assert not SourceLog(silent).has(LogPoint(point.position, "another"))
+
+    def test_for_an_answer_that_nobody_knows_nothing_is_taken_for_true(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def answer_oddly() -> str:
+            raise Unexplained("asking for the log's identity: refused")
+
+        log, point = SourceLog(world.source), LogPoint(Position(1), "another")
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(world.source, "log_id", answer_oddly)
+            with pytest.raises(Unexplained):
+                log.has(point)
+        assert not log.has(point)
 
     def test_each_event_is_asked_for_once(self, world: World) -> None:
         point, asked = SourceLog(world.source).newest(), list[int]()
