@@ -7,7 +7,7 @@ beside that, and renamed when all is in it. Cut off anywhere, the same statement
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from twinhive.model.errors import ActNow, AlreadyThere, TryAgain
+from twinhive.model.errors import ActNow, AlreadyThere, TryAgain, Unexplained
 from twinhive.model.files import FileStatus, base_name, directory_around, is_below, join, qualified, short_hash
 from twinhive.model.names import TableName
 from twinhive.model.spoken import Say, readable
@@ -145,6 +145,8 @@ class ExportTable:
         """True for an export and nothing beside it: other things have files called `_metadata` too, as Parquet's."""
         try:
             described = read_description(target, self.directory)
+        except Unexplained:
+            raise
         except ActNow:
             return False
         known = {METADATA, *(name.partition("/")[0] for name in described.directories)}

@@ -8,7 +8,7 @@ import pytest
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.exported_tables import EXPORTS, ExportedTables
 from tests.support.worlds.fake_world import Killed, KillSwitch
-from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing, TryAgain, TwinhiveError
+from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing, TryAgain, TwinhiveError, Unexplained
 from twinhive.model.names import TableName
 from twinhive.table_exports.description import read_description
 from twinhive.table_exports.exporting import ExportTable
@@ -98,6 +98,25 @@ def test_what_only_looks_like_an_export_is_not_replaced(tables: ExportedTables, 
         tables.export("plain", overwrites=True)
     assert "and no export, or not that alone" in str(refused.value.words.found)
     assert files.paths() == before
+
+
+def test_of_an_export_that_is_read_with_an_answer_that_nobody_knows_nothing_is_said(
+    tables: ExportedTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables.export("plain")
+    files = tables.world.replica_files
+    read = files.read
+
+    def read_oddly(path: str) -> bytes:
+        if path == f"{EXPORTS}/plain/_metadata":
+            raise Unexplained(f"{path}: refused")
+        return read(path)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(files, "read", read_oddly)
+        with pytest.raises(Unexplained):
+            tables.export("plain", overwrites=True)
+    tables.export("plain", overwrites=True)
 
 
 def test_an_export_is_replaced_when_that_is_said_and_the_old_one_goes_to_the_trash(tables: ExportedTables) -> None:
