@@ -1,0 +1,111 @@
+"""Who catches a refusal catches answers that nobody knows too, which are to be tried again: each says why it may."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "plugins" / "twinhive"
+WIDE = {"Refused", "ActNow"}
+TELLS_APART = {"Unexplained", "may_pass", "refused_as"}
+
+_AGAIN_LATER = "said, and tried again by the next run of its own"
+_COLLECTED = "kept as it is, and raised at the end"
+_DECIDED_THERE = "what it is handed to asks `is_final`"
+_NEXT_LOOK = "only shown: the next look sees it"
+_NO_SERVER = "nobody is asked inside: a text is read"
+_OTHER_WAY = "goes another way to the same end, which costs more"
+_PERSON = "shown to a person in a terminal"
+
+ALLOWED = {
+    "adapters/hive/hive_partition_locations.py": (2, _OTHER_WAY),
+    "airflow_edge/tasks/announcing.py": (1, "a failed try would announce no table whose data has come meanwhile"),
+    "airflow_edge/waiting/event_id_trigger.py": (1, "wakes the task, which meets it"),
+    "apply/constraining.py": (1, "a load leaves constraints out at once, as docs/fine-print.md says"),
+    "apply/detail_changes.py": (3, _DECIDED_THERE),
+    "apply/function_files.py": (1, "`_unread` keeps it apart"),
+    "apply/lane.py": (2, f"{_DECIDED_THERE}; what is placed ahead is placed again by its action"),
+    "cli/route.py": (1, _PERSON),
+    "connectors/responder.py": (1, "the client that has asked is told"),
+    "dry_run/rehearsal.py": (1, _PERSON),
+    "dump/store.py": (1, f"{_NEXT_LOOK}, or the next round saves the events"),
+    "external/check_base.py": (1, _COLLECTED),
+    "external/entries.py": (1, "the size is not known: the task of the directory meets it"),
+    "external/left_directories.py": (1, _AGAIN_LATER),
+    "external/publish_tables.py": (1, _DECIDED_THERE),
+    "external/purge.py": (1, _AGAIN_LATER),
+    "external/sync.py": (1, "a run meets it"),
+    "incremental/event_reached.py": (1, _NO_SERVER),
+    "incremental/event_view.py": (1, _NO_SERVER),
+    "incremental/salvage.py": (1, _PERSON),
+    "log/known_entries.py": (1, _OTHER_WAY),
+    "log/log_pages.py": (2, _NO_SERVER),
+    "log/newest_in_scope.py": (1, _NEXT_LOOK),
+    "observe/standing_fences.py": (1, _NO_SERVER),
+    "observe/table_news.py": (1, _NO_SERVER),
+    "operations/diverged/finding.py": (1, _OTHER_WAY),
+    "operations/fence/fenced_files.py": (2, "the failover, or the writers, wait for no file: it is said"),
+    "operations/forget_files.py": (1, _COLLECTED),
+    "operations/replica_status.py": (2, _NEXT_LOOK),
+    "operations/set_news.py": (1, _NO_SERVER),
+    "operations/skip_event.py": (2, _NO_SERVER),
+    "owned/directories.py": (1, "writes the mark as a file instead"),
+    "replica/stamping.py": (1, "a directory without a mark is never moved: it only stays"),
+    "routing/freshness.py": (2, "a copy of which it is not known is not read: the statement goes elsewhere, or waits"),
+    "scan/silent_differences.py": (1, _COLLECTED),
+    "scan/sweep.py": (1, _COLLECTED),
+    "shown_sets/changed.py": (1, _OTHER_WAY),
+    "shown_sets/later_events.py": (1, _NO_SERVER),
+    "spark/executors.py": (1, "no server is asked inside: Java is begun"),
+    "statements/steps/repl_load.py": (1, _AGAIN_LATER),
+    "table_exports/placing.py": (1, "becomes 'try again'"),
+    "transfer/staged/parts.py": (2, _OTHER_WAY),
+    "transfer/tree/listing/unchanged.py": (1, "a run meets it"),
+    "transfer/tree/listing/unchanged_trees.py": (3, "a run meets it"),
+    "transfer/tree/listing/unreadable.py": (5, "`_unreadable` keeps it apart"),
+    "transfer/tree/snapshots/difference_plan.py": (1, _OTHER_WAY),
+    "transfer/tree/snapshots/snapshot_rotation.py": (1, _OTHER_WAY),
+    "transfer/tree/snapshots/snapshot_sync.py": (2, _OTHER_WAY),
+    "transfer/tree/sync.py": (1, _COLLECTED),
+    "transfer/tree/verified.py": (1, _OTHER_WAY),
+    "verify/touched.py": (3, f"{_NO_SERVER}; of a log that does not tell, more is held for touched"),
+}
+"""How many handlers of a module neither raise what they catch nor ask what it is, and why that is right."""
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _raises_it(handler: ast.ExceptHandler) -> bool:
+    raised = (node.exc for node in ast.walk(handler) if isinstance(node, ast.Raise))
+    return any(exc is None or (isinstance(exc, ast.Name) and exc.id == handler.name) for exc in raised)
+
+
+def _wide_handlers(tried: ast.Try) -> Iterator[ast.ExceptHandler]:
+    """Yield the handlers of refusals, up to one that takes answers that nobody knows out."""
+    for handler in tried.handlers:
+        caught = _names(handler.type) if handler.type else set()
+        if "Unexplained" in caught:
+            return
+        if caught & WIDE:
+            yield handler
+
+
+def _suppresses(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    return node.func.id == "suppress" and bool(_names(node) & WIDE)
+
+
+def _undecided(tree: ast.Module) -> int:
+    handlers = [one for node in ast.walk(tree) if isinstance(node, ast.Try) for one in _wide_handlers(node)]
+    silent = [one for one in handlers if not _raises_it(one) and not _names(one) & TELLS_APART]
+    return len(silent) + sum(map(_suppresses, ast.walk(tree)))
+
+
+def test_each_handler_of_refusals_keeps_apart_what_is_to_be_tried_again_or_says_why_not() -> None:
+    found = Counter[str]()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        found[str(path.relative_to(PACKAGE))] = _undecided(ast.parse(path.read_text(encoding="utf-8")))
+    assert dict(+found) == {name: count for name, (count, _) in ALLOWED.items()}
