@@ -11,7 +11,7 @@ from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
 from twinhive.gateway.chain import chain_answer, chain_of
 from twinhive.gateway.client import Client
 from twinhive.gateway.cluster_ports.by_expression import ByExpression, by_expression
-from twinhive.gateway.cluster_ports.seen import let_in, no_remote, seen_at
+from twinhive.gateway.cluster_ports.seen import let_in, named_remote, no_remote, seen_at
 from twinhive.gateway.links import NoAnswerError
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
@@ -235,7 +235,7 @@ class Session:
         owner = owner_of(method, kind, named_in(request) if kind in _BY_NAME else (), defined)
         if self._port is None:
             return await self._carried_out(request, kind, owner, defined)
-        admitted = await let_in(self._port, request, kind, owner)
+        admitted = await let_in(self._port, request, kind, owner, defined)
         if isinstance(admitted, CallOutcome):
             return admitted
         return await seen_at(self._port, request, await self._carried_out(admitted, kind, owner, defined))
@@ -260,6 +260,8 @@ class Session:
         assert_never(owner)
 
     async def _composed(self, request: WireMessage, defined: Definitions) -> CallOutcome:
+        if isinstance(self._port, ClusterPort):  # it serves no remote; one that is asked for by name has been refused
+            return await self._local_call(request, MethodKind.SEVERAL)
         try:
             return await self._several.answer(request, defined)
         except WireError as error:
@@ -285,14 +287,12 @@ class Session:
     async def _looked_at_again(self, request: WireMessage, outcome: CallOutcome) -> CallOutcome:
         """A remote was defined just now, by somebody else: the next calls about it must not go to its definition."""
         self._shared.definitions.forget()
-        owner = owner_of(
-            request.head.method, MethodKind.READ, named_in(request), await self._shared.definitions.current()
-        )
-        if not isinstance(owner, ToRemote):
-            return outcome
+        defined = await self._shared.definitions.current()
         if isinstance(self._port, ClusterPort):
-            return no_remote(request, owner)
-        return await self._remotes.answer(request, owner.definition)
+            remote = named_remote(request, defined)
+            return outcome if remote is None else no_remote(request, remote)
+        owner = owner_of(request.head.method, MethodKind.READ, named_in(request), defined)
+        return await self._remotes.answer(request, owner.definition) if isinstance(owner, ToRemote) else outcome
 
 
 def _changes_definitions(request: WireMessage, kind: MethodKind | None) -> bool:

@@ -8,19 +8,23 @@ from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
 from twinhive.gateway.cluster_ports.use_cluster import said_of_cluster
 from twinhive.gateway.method_kinds import MethodKind
+from twinhive.gateway.metrics import LOCAL
 from twinhive.gateway.named_in_calls import named_in
 from twinhive.gateway.owners import Owner, ToLocal, ToRemote, ToSession, ToSeveral
 from twinhive.model.errors import TwinhiveError
+from twinhive.model.remotes.definitions import Definition, Definitions
 from twinhive.wire.message import WireError, WireMessage
 
 
-async def let_in(port: Port, request: WireMessage, kind: MethodKind | None, owner: Owner) -> WireMessage | CallOutcome:
+async def let_in(
+    port: Port, request: WireMessage, kind: MethodKind | None, owner: Owner, defined: Definitions
+) -> WireMessage | CallOutcome:
     """Return the call to make, or the answer that says why none is made."""
-    if isinstance(owner, ToRemote) and isinstance(port, ClusterPort):
-        return no_remote(request, owner)
-    if not isinstance(owner, ToLocal | ToSeveral | ToSession):
-        return request
     try:
+        if isinstance(port, ClusterPort) and (remote := _remote(request, owner, defined)) is not None:
+            return no_remote(request, remote)
+        if not isinstance(owner, ToLocal | ToSeveral | ToSession):
+            return request
         if (answer := said_of_cluster(port, request)) is not None:
             return answer
         named = tuple((one.database, one.table) for one in named_in(request))
@@ -35,14 +39,36 @@ async def let_in(port: Port, request: WireMessage, kind: MethodKind | None, owne
         return failure(request, f"whether {request.head.method} may be made here cannot be told: {error}")
 
 
-def no_remote(request: WireMessage, owner: ToRemote) -> CallOutcome:
+def no_remote(request: WireMessage, remote: Definition) -> CallOutcome:
     """Refuse a remote: where its files are is nothing that a cluster's port knows."""
-    text = f"{owner.definition.local} is a remote, which no cluster's port serves: ask for it at the gateway's own port"
+    text = f"{remote.local} is a remote, which no cluster's port serves: ask for it at the gateway's own port"
     return refusal(request, text)
+
+
+def named_remote(request: WireMessage, defined: Definitions) -> Definition | None:
+    """Return the first remote that a request names, None where it names none. Raises WireError."""
+    found = (defined.owner_of(one.database, one.table) for one in named_in(request))
+    return next((one for one in found if one is not None), None)
+
+
+def _remote(request: WireMessage, owner: Owner, defined: Definitions) -> Definition | None:
+    match owner:
+        case ToRemote(definition):
+            return definition
+        case ToSeveral():
+            return named_remote(request, defined)
+        case _:
+            return None
 
 
 async def seen_at(port: Port, request: WireMessage, outcome: CallOutcome) -> CallOutcome:
     """Return what the client gets of an answer. What cannot be judged is an error, never another place."""
+    if isinstance(port, ClusterPort) and outcome.owner != LOCAL:
+        if isinstance(outcome.answer, Pieces):
+            await outcome.answer.release()
+        return failure(
+            request, f"{request.head.method} was answered by {outcome.owner}, whose places nobody knows here"
+        )
     if isinstance(outcome.answer, Pieces):
         return outcome
     try:
