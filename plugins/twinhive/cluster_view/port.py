@@ -1,8 +1,9 @@
-"""One cluster's port: what its clients send, and what they get. All asking of servers is done in threads."""
+"""One cluster's port: what its clients send, and what they get. All asking of servers is done in threads of its own."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
 
 from twinhive.cluster_view.admitting import Entrance, PortCall, check_default_port, needs_check
 from twinhive.cluster_view.judging import Judge
@@ -13,11 +14,16 @@ from twinhive.cluster_view.sight import Sight
 from twinhive.model.errors import TwinhiveError
 from twinhive.ports import MetastoreReader
 from twinhive.routing.freshness import Freshness
+from twinhive.threads.daemons import DaemonThreads
 from twinhive.wire.message import WireError, WireMessage
 from twinhive.wire.reader import MOST_ANSWER_BYTES, LongAnswer
 from twinhive.wire.renaming import struct_of
 from twinhive.wire.roles import Role
 from twinhive.wire.table import METHODS
+
+MOST_CALLS: Final = 16
+"""That wait for servers at one port; further ones of this port wait for these."""
+_threads = partial(DaemonThreads, "port", MOST_CALLS)
 
 
 @dataclass(frozen=True)
@@ -26,13 +32,14 @@ class DefaultPort:
 
     metastore: MetastoreReader
     sight: Sight
+    threads: DaemonThreads = field(default_factory=_threads, compare=False)
 
     async def admitted(self, request: PortCall) -> WireMessage:
         """Return the call, which nobody may use to write such places. Raises Refusal, WireError, and what reading the
         metastore raises.
         """
         if needs_check(request):
-            await asyncio.to_thread(check_default_port, request, self.sight, self.metastore)
+            await self.threads.run(check_default_port, request, self.sight, self.metastore)
         return request.message
 
     async def shown(self, answer: WireMessage) -> WireMessage:
@@ -50,16 +57,17 @@ class ClusterPort:
     metastore: MetastoreReader
     sight: Sight
     freshness: Callable[[], Freshness]
+    threads: DaemonThreads = field(default_factory=_threads, compare=False)
 
     async def admitted(self, request: PortCall) -> WireMessage:
         """Return what to pass on. Raises Refusal, WireError, and what reading the metastore raises."""
-        return await asyncio.to_thread(Entrance(self.metastore, self.sight).admitted, request)
+        return await self.threads.run(Entrance(self.metastore, self.sight).admitted, request)
 
     async def shown(self, answer: WireMessage) -> WireMessage:
         """Return an answer as the cluster sees it. Raises WireError, and what judging copies raises."""
         if not _has_places(answer):
             return answer
-        raw = await asyncio.to_thread(self._shown, answer)
+        raw = await self.threads.run(self._shown, answer)
         return WireMessage(answer.head, raw, answer.at)
 
     async def pieces(self, answer: LongAnswer) -> AsyncIterator[bytes]:
@@ -70,7 +78,7 @@ class ClusterPort:
 
         async def taken() -> bytes:
             try:
-                return await asyncio.to_thread(scan.taken)
+                return await self.threads.run(scan.taken)
             except TwinhiveError as error:
                 raise WireError(str(error)) from error
 

@@ -110,7 +110,7 @@ class RemoteCalls:
         defined = await self._shared.definitions.current()
         here = Here(definition, defined, is_beside, await self._local_databases(definition, remote))
         try:
-            return await asyncio.to_thread(with_views_renamed, answer, here)
+            return await self._shared.view_threads.run(with_views_renamed, answer, here)
         except ViewRefusedError as error:
             raise RemoteError(_view(definition, error.name), remote.name) from error
 

@@ -11,6 +11,7 @@ from twinhive.gateway.quick_reads.deadlines import Deadlines
 from twinhive.gateway.quick_reads.plans import Plans
 from twinhive.gateway.remote_pool import RemotePool
 from twinhive.model.remotes.definitions import Definition, Definitions
+from twinhive.threads.daemons import DaemonThreads
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Shared:
     gateway_id    tells gateways apart by their local metastore
     describe      what DESCRIBE of a remote says of the remote itself
     request_seconds  from a request's first byte to its last
+    view_threads  read texts of views, which may take long
     """
 
     gateway_id: str
@@ -32,6 +34,7 @@ class Shared:
     request_seconds: float = 60.0
     local_limits: LinkLimits = field(default_factory=lambda: LinkLimits(5.0, 600.0))
     deadlines: Deadlines = field(default_factory=Deadlines)
+    view_threads: DaemonThreads = field(default_factory=lambda: DaemonThreads("views", 4))
     plans: Plans = field(init=False)
     not_answered: OneASecond = field(init=False)
 

@@ -5,6 +5,8 @@ import logging
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from twinhive.threads.daemons import DaemonThreads
+
 _LOG = logging.getLogger(__name__)
 MOST_AGE = 5.0
 """Seconds; what another gateway or client has defined is known after that."""
@@ -12,7 +14,7 @@ Read = TypeVar("Read")
 
 
 class DefinitionCache(Generic[Read]):
-    """Read with a blocking function in a thread, once for all who wait.
+    """Read with a blocking function in threads of its own, once for all who wait.
 
     Reading takes the local metastore one part in `read_share` of the time: where it takes long, it is done less often.
     """
@@ -30,6 +32,7 @@ class DefinitionCache(Generic[Read]):
         self._failed_at = float("-inf")
         self._reading: asyncio.Task[Read] | None = None
         self._took = 0.0
+        self._threads = DaemonThreads("definitions", 2)
 
     def forget(self) -> None:
         """Read again before the next answer: something has just been defined or dropped here."""
@@ -75,7 +78,7 @@ class DefinitionCache(Generic[Read]):
     async def _read_once(self) -> Read:
         began = self._clock()
         reading = asyncio.current_task()
-        known = await asyncio.to_thread(self._read)
+        known = await self._threads.run(self._read)
         self._took = self._clock() - began
         if self._reading is reading:  # not forgotten meanwhile: another one reads what is newer
             self._known, self._read_at = known, began

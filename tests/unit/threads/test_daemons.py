@@ -1,0 +1,68 @@
+"""Threads for blocking calls: never more than said, as many as are needed, and no call begins for nobody."""
+
+import asyncio
+import threading
+
+import pytest
+
+from twinhive.threads.daemons import DaemonThreads
+
+
+class Gate:
+    """Calls wait here."""
+
+    def __init__(self) -> None:
+        self.open, self.lock = threading.Event(), threading.Lock()
+        self.inside = self.most = self.calls = 0
+
+    def pass_through(self, number: int) -> int:
+        with self.lock:
+            self.calls += 1
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+        assert self.open.wait(10)
+        with self.lock:
+            self.inside -= 1
+        return number
+
+
+def test_so_many_calls_run_at_once_and_the_others_wait_their_turn() -> None:
+    async def tried() -> None:
+        threads, gate = DaemonThreads("these", 3), Gate()
+        calls = [asyncio.create_task(threads.run(gate.pass_through, number)) for number in range(10)]
+        while gate.inside < 3:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        assert gate.inside == 3
+        calls[9].cancel()
+        calls[0].cancel()
+        gate.open.set()
+        assert await asyncio.gather(*calls[1:9]) == list(range(1, 9))
+        assert (gate.most, gate.calls) == (3, 9), "what nobody waits for any more has begun before, or never does"
+        assert await asyncio.gather(*(threads.run(gate.pass_through, number) for number in range(30))) == [*range(30)]
+        assert gate.most == 3
+
+    asyncio.run(tried())
+
+
+def test_one_call_after_the_other_needs_one_thread_which_the_process_does_not_wait_for() -> None:
+    async def tried() -> None:
+        threads = DaemonThreads("these", 5)
+        used = set()
+        for _ in range(20):
+            used.add(await threads.run(threading.current_thread))
+            await asyncio.sleep(0.01)
+        assert [(one.name, one.daemon) for one in used] == [("these", True)]
+
+    asyncio.run(tried())
+
+
+def test_what_a_call_raises_is_raised_and_the_thread_goes_on() -> None:
+    async def tried() -> None:
+        threads = DaemonThreads("these", 1)
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                await threads.run(lambda: 1 // 0)
+        assert await threads.run(lambda: 1) == 1
+
+    asyncio.run(tried())
