@@ -11,6 +11,7 @@ from twinhive.model.errors import ActNow, TableMoving
 from twinhive.model.names import TableName, partition_name, unescape_path_name
 from twinhive.model.next_steps import command
 from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.remotes.definitions import REMOTE
 from twinhive.model.spark_views import database_of_view
 from twinhive.model.thrift_objects import partition_key_types, view_text
 from twinhive.ports import MetastoreReader
@@ -24,7 +25,6 @@ ReadView = Callable[[str, str], Sequence[ReadTable]]
 """Reads the text of a view whose names without a database are in a database."""
 _DEEPEST = 32
 _A_CALL = 1_000
-_REMOTE = "twinhive_remote"
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,7 @@ class Resolver:
     freshness: Freshness
     read_view: ReadView
     _tables: dict[TableName, Table | None] = field(default_factory=dict)
+    _remote_databases: dict[str, bool] = field(default_factory=dict)
 
     def route(self, uses: StatementUses, chosen: str | None) -> Routed | Nowhere:
         """Return where a statement runs. Raises ActNow for one that touches what nobody can find."""
@@ -99,8 +100,10 @@ class Resolver:
         return [name for name in uses.made if self._table(name) is None]
 
     def _written(self, name: TableName) -> Table | None:
-        """Return a table that is written, None for a new one. Raises ActNow for what may be files."""
+        """Return a table that is written, None for a new one. Raises ActNow for a remote, and for what may be files."""
         table = self._table(name)
+        if self._is_remote(name, table):
+            raise _is_written(name)
         if table is None and may_be_path(name):
             raise _may_be_files(name)
         return table
@@ -128,6 +131,16 @@ class Resolver:
             self._tables[name] = self.metastore.table(name)
         return self._tables[name]
 
+    def _is_remote(self, name: TableName, table: Table | None) -> bool:
+        """True for a remote table, and for whatever is, or would be, in a remote database."""
+        if table is not None and REMOTE in table.parameters:
+            return True
+        if name.database not in self._remote_databases:
+            database = self.metastore.database(name.database)
+            is_remote = database is not None and (REMOTE in database.parameters or database.connector is not None)
+            self._remote_databases[name.database] = is_remote
+        return self._remote_databases[name.database]
+
     def _opened(self, reads: Sequence[ReadTable], depth: int = 0) -> Iterator[tuple[Table, Predicate]]:
         """Yield the tables that are read, those of views in their place, in the order of the text; each one once."""
         wanted: dict[TableName, tuple[Table, Predicate]] = {}
@@ -139,11 +152,7 @@ class Resolver:
 
     def _each(self, reads: Sequence[ReadTable], depth: int) -> Iterator[tuple[Table, Predicate]]:
         for read in reads:
-            table = self._table(read.name)
-            if table is None:
-                raise _not_there(read.name)
-            if _REMOTE in table.parameters:
-                raise _is_remote(read.name)
+            table = self._there(read.name)
             if table.kind is not TableKind.VIEW:
                 yield table, read.where
                 continue
@@ -153,6 +162,15 @@ class Resolver:
             if database is None:
                 raise _of_another_catalog(read.name)
             yield from self._each(self.read_view(view_text(table), database), depth + 1)
+
+    def _there(self, name: TableName) -> Table:
+        """Return a table that is read. Raises ActNow for a remote, and where there is none."""
+        table = self._table(name)
+        if self._is_remote(name, table):
+            raise _is_read(name)
+        if table is None:
+            raise _not_there(name)
+        return table
 
     def _residence(self, table: Table, where: Predicate) -> TableResidence:
         primary = self._primary(table)
@@ -225,12 +243,21 @@ def _may_be_files(name: TableName) -> ActNow:
     )
 
 
-def _is_remote(name: TableName) -> ActNow:
+def _is_read(name: TableName) -> ActNow:
     return ActNow(
         f"{name} is a remote: it belongs to no cluster of this metastore",
         found="a statement that reads it",
         expected="tables of this metastore",
         next_step="run it on the cluster that you choose, through the gateway: twinhive remotes lists them",
+    )
+
+
+def _is_written(name: TableName) -> ActNow:
+    return ActNow(
+        f"{name} is a remote: it belongs to no cluster of this metastore, and is only read here",
+        found="a statement that writes it",
+        expected="tables of this metastore",
+        next_step="change it where it is: twinhive remotes says where; DROP REMOTE takes the local name away",
     )
 
 
