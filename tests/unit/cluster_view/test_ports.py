@@ -261,6 +261,8 @@ def test_a_client_that_says_its_cluster_is_told_when_it_is_at_another_ones_port(
     with clients(world, DefaultPort(world.metastore, replace(sight, cluster="east"))) as (client, _):
         assert client.getMetaConf("twinhive.cluster") == "east"
         client.setMetaConf("twinhive.cluster", "east")
+        client.get_database("sales")  # small reads go the quick way from then on
+        assert [client.getMetaConf("twinhive.cluster") for _ in range(2)] == ["east", "east"]
         client.setMetaConf("twinhive.cluster", "")
         _refused(lambda: client.setMetaConf("twinhive.cluster", "north"), "connect to thrift://gate:9193")
 

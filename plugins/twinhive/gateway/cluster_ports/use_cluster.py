@@ -13,7 +13,9 @@ from twinhive.gateway.bodies import text_at
 from twinhive.model.copies.marks import CLUSTER
 from twinhive.wire.message import STOP, WireMessage, reply, text_field
 
-_SET, _GET = "setMetaConf", "getMetaConf"
+_SET: Final = "setMetaConf"
+GET: Final = "getMetaConf"
+"""Is answered here for one of its keys."""
 _KEY, _VALUE = (1,), (2,)
 _SUCCESS: Final = 0
 
@@ -21,10 +23,10 @@ _SUCCESS: Final = 0
 def said_of_cluster(port: Port, request: WireMessage) -> CallOutcome | None:
     """Answer a call that says, or asks, which cluster is meant; None for any other. Raises WireError."""
     method, sequence = request.head.method, request.head.sequence
-    if method not in (_SET, _GET) or text_at(request, _KEY) != CLUSTER:
+    if method not in (_SET, GET) or text_at(request, _KEY) != CLUSTER:
         return None
     cluster = port.sight.cluster
-    if method == _GET:
+    if method == GET:
         return CallOutcome(reply(method, sequence, text_field(_SUCCESS, cluster) + STOP))
     said = (text_at(request, _VALUE) or "").strip()
     if said == cluster or (not said and isinstance(port, DefaultPort)):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from twinhive.gateway.chain import METHOD as CHAIN_METHOD
+from twinhive.gateway.cluster_ports.use_cluster import GET as GET_SETTING
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind, is_repeatable
 from twinhive.gateway.metrics import LOCAL, CallCounts, CallTally
 from twinhive.gateway.named_in_calls import named_in, renames_of
@@ -24,6 +25,7 @@ _SECONDS: Final = 1.0
 _MOST_REQUEST: Final = 4_096
 _MOST_BYTES: Final = 1 << 21
 """Of all requests and answers that are remembered."""
+_ANSWERED_HERE: Final = (CHAIN_METHOD, GET_SETTING)
 _NAME_AT: Final = 8
 _SEQUENCE: Final = 4
 
@@ -109,7 +111,7 @@ class Plans:
 
     def _made(self, request: WireMessage, defined: Definitions) -> QuickPlan | None:
         method, kind = request.head.method, KIND_OF.get(request.head.method)
-        if request.head.kind is not MessageKind.CALL or method == CHAIN_METHOD or not is_repeatable(method, kind):
+        if request.head.kind is not MessageKind.CALL or method in _ANSWERED_HERE or not is_repeatable(method, kind):
             return None
         if kind in (MethodKind.SEVERAL, MethodKind.SESSION) or with_sql_wildcards(request) is not request:
             return None
