@@ -64,7 +64,7 @@ class Judge:
         """Return the places of fresh copies, by the number of the object."""
         marked: dict[TableName, dict[Values, tuple[int, CopyMark]]] = defaultdict(dict)
         for at, (one, primary) in enumerate(zip(objects, primaries, strict=True)):
-            if primary is None or one.kind not in (ObjectKind.TABLE, ObjectKind.PARTITION):
+            if primary is None or not _is_named(one):
                 continue
             if primary == self.sight.cluster and self.sight.is_here(_place(one)):
                 continue  # of a table that is being moved partitions may be elsewhere already, and here as copies
@@ -80,6 +80,11 @@ class Judge:
         places = {values: _place(objects[at]) for values, (at, _) in found.items()}
         stale = self.freshness.stale(name, marks, places)
         return [(at, mark.location) for values, (at, mark) in found.items() if values not in stale]
+
+
+def _is_named(one: PlacedObject) -> bool:
+    """True for what is in a table that is known: the log tells of others nothing, so no copy of theirs is fresh."""
+    return one.kind in (ObjectKind.TABLE, ObjectKind.PARTITION) and bool(one.database and one.table)
 
 
 def _name(one: PlacedObject) -> TableName:

@@ -1,11 +1,12 @@
 """The calls of one client at the port of a cluster: what is let in, and what is shown of the answer."""
 
 from dataclasses import replace
-from typing import assert_never
+from typing import Final, assert_never
 
 from twinhive.cluster_view.admitting import Asks, PortCall, Refusal
 from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
+from twinhive.gateway.bodies import texts_at, with_texts
 from twinhive.gateway.cluster_ports.use_cluster import said_of_cluster
 from twinhive.gateway.method_kinds import MethodKind
 from twinhive.gateway.metrics import LOCAL
@@ -14,6 +15,11 @@ from twinhive.gateway.owners import Owner, ToLocal, ToRemote, ToSession, ToSever
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition, Definitions
 from twinhive.wire.message import WireError, WireMessage
+
+_TABLES: Final = "get_table_objects_by_name_req"
+_FIELDS: Final = (1, 7, 1)
+"""Where it says which fields of tables are wanted."""
+_JUDGED_BY: Final = ("dbName", "tableName", "parameters")
 
 
 async def let_in(
@@ -30,13 +36,20 @@ async def let_in(
         named = tuple((one.database, one.table) for one in named_in(request))
         if isinstance(owner, ToSession):
             return request
-        return await port.admitted(PortCall(request, _asks(request.head.method, kind), named))
+        admitted = await port.admitted(PortCall(request, _asks(request.head.method, kind), named))
+        return _with_what_judges(admitted) if isinstance(port, ClusterPort) else admitted
     except Refusal as error:
         return refusal(request, str(error))
     except WireError as error:
         return refusal(request, f"{request.head.method} cannot be read: {error}")
     except TwinhiveError as error:
         return failure(request, f"whether {request.head.method} may be made here cannot be told: {error}")
+
+
+def _with_what_judges(request: WireMessage) -> WireMessage:
+    """Ask also for what tables are judged by, where only some of their fields are wanted."""
+    fields = texts_at(request, _FIELDS) if request.head.method == _TABLES else None
+    return with_texts(request, _FIELDS, dict.fromkeys((*fields, *_JUDGED_BY))) if fields else request
 
 
 def no_remote(request: WireMessage, remote: Definition) -> CallOutcome:
