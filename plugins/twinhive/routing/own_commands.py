@@ -36,7 +36,11 @@ _OF_MEANING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Settings that say in which catalog names are, what stands in quotes, which names a WITH hides, or which are equal."""
-_LOCATION = re.compile(r"\blocation\s*['\"]|\bskewed\s+location\b|['\"]path['\"]\s*=", re.IGNORECASE)
+_LOCATION = re.compile(
+    r"\blocation\s*['\"]|\bskewed\s+location\b|['\"]path['\"]\s*="
+    r"|properties\s*\((?:.*,)?\s*['\"`]?path['\"`]?\s*(?:=|r?['\"])",  # as Spark reads keys: bare, and without a `=`
+    re.IGNORECASE | re.DOTALL,
+)
 NAMES_A_LOCATION = "it names a location of its own"
 _PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 

@@ -194,14 +194,16 @@ class _Reader(TablesRead):
             raise not_understood(self.text, f"COMMENT ON {tree.args.get('kind')}")
         self._write(tree.this)
 
-    def _write(self, node: exp.Expr) -> None:
+    def _write(self, node: object) -> None:
         self.outputs.append(self._table(node))
 
     def _make(self, node: exp.Expr) -> None:
         self._write(node)
         self.made.append(self.outputs[-1])
 
-    def _table(self, node: exp.Expr) -> TableName:
+    def _table(self, node: object) -> TableName:
+        if not isinstance(node, exp.Expr):  # what the parser leaves where it has found no name
+            raise not_understood(self.text, "nothing with a name to write to")
         table = node.this if isinstance(node, exp.Schema) else node
         if node.find(exp.Query, exp.Alias) is not None:
             raise not_understood(self.text, "a query in what is written, of which nobody knows when it is read")
