@@ -122,7 +122,7 @@ class _Run:
     def _carry_out(self, plan: Plan, memory: VerifiedPairs, *, is_whole: bool) -> None:
         self.lease.confirm()
         self._stop_leftover_tasks()
-        stamp = self._stamp(plan)
+        stamp = self._stamp(plan.clears_names)
         self.outcome.deleted += apply_moves(plan, self.target, self.places, self.options, stamp)
         job = TreeCopyJob(self.places, self.options, self._prepare(plan))
         attributes = AttributeCopier(self.source, self.target, self.options.preserve, job.newborn)
@@ -138,7 +138,7 @@ class _Run:
         committer.finish_new_directories(plan)
         committer.place(plan)
         self.lease.confirm()
-        self._delete(plan, stamp)
+        self._delete(plan)
         self.outcome.attributes.directories += committer.align_directories(plan)
         if not self.places.is_new:
             self._remember(done, memory, is_whole=is_whole)
@@ -183,18 +183,22 @@ class _Run:
             if not self.places.only:  # of one file it is no loss, and our directory in /tmp, say, may be another user's
                 self.failures.add(directory, error)
 
-    def _stamp(self, plan: Plan) -> str:
-        """Return the name of this run's trash, '' when nothing goes there."""
-        trashes = self.options.delete is Deletes.TRASH and (plan.moves or plan.totals.deletes)
+    def _stamp(self, deletes: bool) -> str:
+        """Return a name for trash, '' when nothing goes there; what is deleted by the moves has one of its own.
+
+        A path may be deleted by them and another one, which has come to the same place, at the end.
+        """
+        trashes = self.options.delete is Deletes.TRASH and deletes
         return fresh_stamp(self.target, self.places, self.now()) if trashes else ""
 
-    def _delete(self, plan: Plan, stamp: str) -> None:
+    def _delete(self, plan: Plan) -> None:
         """Delete what is gone at the source, but only when nothing failed."""
         left_out = self.failures.unreadable.files and not self.options.force
         if plan.totals.deletes and (self.failures or left_out):
             why = "something failed" if self.failures else "the source could not be read in full"
             self.outcome.not_deleted = f"{plan.totals.deletes:,} paths were not deleted, because {why}"
             return
+        stamp = self._stamp(plan.totals.deletes > 0)
         deleter = Deleter(self.target, self.places, self.options, stamp)
         deleted = deleter.delete_all(plan.deletes(), self.options.threads)
         self.outcome.deleted += deleted.tally

@@ -385,11 +385,13 @@ class TestReading:
         difference = read_difference(
             [
                 SnapshotChange(ChangeKind.DELETED, "a"),
+                SnapshotChange(ChangeKind.CREATED, "a"),
                 SnapshotChange(ChangeKind.RENAMED, "a/b/c", "z"),
                 SnapshotChange(ChangeKind.RENAMED, "a/b", "y"),
             ]
         )
 
+        assert difference.given_up() == {}
         assert difference.moves() == (Move(0, "a/b/c", "z"), Move(1, "a/b", "y"), Move(2, "a", None))
 
     def test_what_was_deleted_with_its_directory_is_deleted_once(self) -> None:
@@ -402,7 +404,9 @@ class TestReading:
             SnapshotChange(ChangeKind.DELETED, "a"),
             SnapshotChange(ChangeKind.RENAMED, "a/b", "saved"),
         ]
-        assert read_difference(changes).deleted == {"a/b/c", "a"}
+        difference = read_difference(changes)
+        assert difference.deleted == {"a/b/c", "a"}
+        assert difference.given_up() == {"a": "a", "a/b/c": "saved/c"}
 
     def test_paths_below_a_renamed_directory_are_where_they_are_now(self) -> None:
         difference = read_difference(

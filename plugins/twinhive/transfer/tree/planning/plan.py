@@ -38,7 +38,10 @@ class Unreadable:
 
 @dataclass(frozen=True)
 class Move:
-    """A rename at the target before anything is copied, None: a deletion. Paths are relative, numbers are unique."""
+    """A rename at the target before anything is copied. Paths are relative, numbers are unique.
+
+    None for its target: a deletion of what something else takes the name of.
+    """
 
     number: int
     relative: str
@@ -115,6 +118,11 @@ class Plan:
     def placings(self) -> list[Move]:
         """The moves that are renames, in the order in which they are moved into place: parents come first."""
         return sorted((move for move in self.moves if move.target is not None), key=lambda move: move.target or "")
+
+    @property
+    def clears_names(self) -> bool:
+        """True when something is deleted before anything is copied, because something else takes its name."""
+        return any(move.target is None for move in self.moves)
 
     @property
     def changes(self) -> int:

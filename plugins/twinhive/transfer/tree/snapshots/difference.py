@@ -49,9 +49,16 @@ class SnapshotDifference:
         above, separator, name = before.rpartition("/")
         return f"{self.now(above)}{separator}{name}"
 
+    def given_up(self) -> dict[str, str]:
+        """Return the deleted paths whose names nothing has now, as they were before and are after the moves."""
+        arrived = self.created | set(self.renamed.values())
+        places = {before: self.beside(before) for before in sorted(self.deleted)}
+        return {before: now for before, now in places.items() if now not in arrived}
+
     def moves(self) -> tuple[Move, ...]:
-        """Return deletions and renames, what lies deeper first."""
-        changes: list[tuple[str, str | None]] = [*self.renamed.items(), *((path, None) for path in self.deleted)]
+        """Return the renames, and the deletions that make way for another of their name, what lies deeper first."""
+        in_the_way = self.deleted - self.given_up().keys()
+        changes: list[tuple[str, str | None]] = [*self.renamed.items(), *((path, None) for path in in_the_way)]
         ordered = sorted(changes, key=lambda change: change[0], reverse=True)
         return tuple(Move(number, before, now) for number, (before, now) in enumerate(ordered))
 

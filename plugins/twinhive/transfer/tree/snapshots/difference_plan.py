@@ -5,6 +5,7 @@ from dataclasses import replace
 from twinhive.model.errors import ActNow
 from twinhive.model.files import FileStatus, join
 from twinhive.ports import TreeReader
+from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.unfinished import left_out
 from twinhive.transfer.tree.listing.waiting import WaitingDirectory
 from twinhive.transfer.tree.path_rule import Layout, Root
@@ -81,6 +82,7 @@ class _DifferencePlanner:
         if self._deletes:
             self._plan_replaced()
             self._plan.moves = self._difference.moves()
+            self._plan_deletes()
             self._note_emptied()
             for now in sorted(self._difference.created):
                 self._plan_pair(now, None)
@@ -122,14 +124,23 @@ class _DifferencePlanner:
                     self._difference.created.remove(now)
                     self._plan_pair(now, found)
 
+    def _plan_deletes(self) -> None:
+        """Have deleted last, where they are then, those whose names nothing takes; what is gone already is fine."""
+        for before, now in self._difference.given_up().items():
+            found = self._target.status(self._places.final(before))
+            if found is not None:
+                found = replace(found, path=self._places.final(now))
+                self._plan.add_delete(FileAction(ActionKind.DELETE, now, None, None, found))
+
     def _plan_pair(self, now: str, found: FileStatus | None) -> None:
         above, _, name = now.rpartition("/")
         directory = WaitingDirectory(above, self._root.source, None, None, is_planned=True)
         self._planner.add_pair(directory, name, self._there(now), found)
 
     def _note_emptied(self) -> None:
-        deletes = any(move.target is None for move in self._plan.moves)
-        if deletes and not any(page for _, page in self._source.list_pages([self._root.source.path])):
+        if (self._plan.totals.deletes or self._plan.clears_names) and not any(
+            page for _, page in self._source.list_pages([self._root.source.path])
+        ):
             self._plan.emptied.append(self._root.source.path)
 
     def _there(self, now: str) -> FileStatus:

@@ -1,6 +1,7 @@
-"""Apply the renames and deletions of a snapshot difference at the target, as DistCp does, through a directory beside.
+"""Apply the renames of a snapshot difference at the target, as DistCp does, through a directory beside.
 
-All that was renamed or deleted is first moved aside, what lies deeper first; then the renamed paths are moved
+With them goes what was deleted and whose name something else takes; all other deletions come last (`deleting`).
+All that is renamed or makes way is first moved aside, what lies deeper first; then the renamed paths are moved
 to where they are now, parents first. So a path may take the name of another, also in a circle.
 
 What is moved where is written down before: a run that was killed in between is brought to its end by the next one,

@@ -1,0 +1,164 @@
+"""With a snapshot difference, too, deletion is last and only after success; what was held back is not forgotten."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.unit.transfer.tree.test_snapshots import CHANGES, TREE, Replicated, at
+from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
+from twinhive.model.errors import Refused, TwinhiveError, Unreachable
+from twinhive.model.exit_codes import ExitCode
+from twinhive.model.files import ChangeKind, SnapshotChange
+from twinhive.transfer.tree.planning.plan import Move
+from twinhive.transfer.tree.snapshots.difference import read_difference
+from twinhive.transfer.tree.tally import Tally
+
+WHY = {"found": "x", "expected": "y", "next_step": "z"}
+DELETES = ["trash", "permanently"]
+
+
+def refused(*_: Any, **__: Any) -> Any:
+    raise Refused("not allowed", **WHY)
+
+
+def changed_since_a_copy(**options: Any) -> Trees:
+    """Both sides have a snapshot; since then the source has lost `old`, has moved `d` and got `new`."""
+    trees = Trees(a=b"1", old=b"old", d__f=b"f", d__gone=b"gone")
+    trees.sync(snapshots=True, **options)
+    for path in ("old", "d/gone"):
+        trees.source.delete(f"{SOURCE}/{path}")
+    trees.put("new", b"2")
+    return trees
+
+
+def common(trees: Trees) -> set[str]:
+    """Return the names of the snapshots that both sides have: the next difference may begin there."""
+    return {*(trees.target.snapshots(TARGET) or ())} & {*(trees.source.snapshots(SOURCE) or ())}
+
+
+@pytest.mark.parametrize("delete", DELETES)
+@pytest.mark.parametrize("moved", [False, True])
+def test_nothing_is_deleted_when_the_copy_fails_and_the_next_run_deletes_it(delete: str, moved: bool) -> None:
+    trees = changed_since_a_copy(delete=delete)
+    if moved:
+        assert trees.source.rename(f"{SOURCE}/d", f"{SOURCE}/e")
+    base = common(trees)
+    for _ in range(2):
+        target = Changed(trees.target, create_from=refused)
+        outcome = trees.sync(snapshots=True, delete=delete, target=target)
+        assert outcome.exit_code is not ExitCode.DONE
+        assert outcome.deleted == Tally()
+        assert outcome.not_deleted == "2 paths were not deleted, because something failed"
+        directory = "e" if moved else "d"
+        assert {"a", "old", f"{directory}/f", f"{directory}/gone"} <= trees.at_target().keys()
+        assert trees.trash() == {}
+        # What was renamed has changed the target: everything is listed then.
+        assert common(trees) <= base if moved else common(trees) == base
+
+    again = trees.sync(snapshots=True, delete=delete)
+    assert again.deleted.files == 2
+    trees.assert_twin()
+    assert sorted(trees.trash().values()) == ([b"gone", b"old"] if delete == "trash" else [])
+    assert common(trees).isdisjoint(base)
+
+
+@pytest.mark.parametrize("delete", DELETES)
+def test_nothing_is_deleted_when_something_cannot_be_read_and_the_next_run_deletes_it(delete: str) -> None:
+    trees = changed_since_a_copy(delete=delete)
+    base = common(trees)
+    source = Changed(trees.source, open=refused)
+    outcome = trees.sync(snapshots=True, delete=delete, on_unreadable="skip", source=source)
+    assert outcome.exit_code is ExitCode.DONE
+    assert outcome.unreadable.files == 1
+    assert outcome.not_deleted == "2 paths were not deleted, because the source could not be read in full"
+    assert {"old", "d/gone"} <= trees.at_target().keys()
+    assert common(trees) == base
+
+    trees.sync(snapshots=True, delete=delete, on_unreadable="skip")
+    trees.assert_twin()
+
+
+def test_a_deletion_that_fails_is_tried_again_by_the_next_run() -> None:
+    trees = changed_since_a_copy(delete="permanently")
+    base = common(trees)
+
+    def delete(path: str) -> bool:
+        if path == f"{TARGET}/old":
+            refused()
+        return trees.target.delete(path)
+
+    outcome = trees.sync(snapshots=True, delete="permanently", target=Changed(trees.target, delete=delete))
+    assert outcome.failed.files == 1
+    assert common(trees) == base
+    trees.sync(snapshots=True, delete="permanently")
+    trees.assert_twin()
+
+
+def test_it_is_deleted_after_everything_is_in_place() -> None:
+    trees = changed_since_a_copy(delete="permanently")
+    trees.put("n/deep/f", b"3")
+    seen: list[set[str]] = []
+
+    def delete(path: str) -> bool:
+        if path in (f"{TARGET}/old", f"{TARGET}/d/gone"):
+            seen.append(set(trees.at_target()))
+        return trees.target.delete(path)
+
+    outcome = trees.sync(snapshots=True, delete="permanently", target=Changed(trees.target, delete=delete))
+    assert "copied what changed since" in outcome.snapshots
+    assert len(seen) == 2
+    assert all({"new", "n/deep/f"} <= paths for paths in seen)
+    trees.assert_twin()
+
+
+def test_what_is_deleted_first_and_last_at_the_same_place_has_room_in_the_trash() -> None:
+    trees = Trees(a__x=b"first", b__x=b"last", b__y=b"y")
+    trees.sync(snapshots=True, delete="trash")
+    trees.source.delete(f"{SOURCE}/a")
+    assert trees.source.rename(f"{SOURCE}/b", f"{SOURCE}/a")
+    trees.source.delete(f"{SOURCE}/a/x")
+    outcome = trees.sync(snapshots=True, delete="trash")
+
+    assert outcome.exit_code is ExitCode.DONE
+    assert "copied what changed since" in outcome.snapshots
+    assert sorted(trees.trash().values()) == [b"first", b"last"]
+    trees.assert_twin()
+
+
+def test_what_was_deleted_and_has_no_successor_of_its_name_is_no_move_and_is_where_its_directory_is() -> None:
+    difference = read_difference(
+        [
+            SnapshotChange(ChangeKind.DELETED, "a/f"),
+            SnapshotChange(ChangeKind.DELETED, "b"),
+            SnapshotChange(ChangeKind.DELETED, "top"),
+            SnapshotChange(ChangeKind.RENAMED, "a", "b"),
+        ]
+    )
+
+    assert difference.given_up() == {"a/f": "b/f", "top": "top"}
+    assert difference.moves() == (Move(0, "b", None), Move(1, "a", "b"))
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_before_the_copy_only_what_makes_way_is_gone(change: Callable[[Any], None]) -> None:
+    pair = Replicated(TREE)
+    change(pair.east)
+    with pair.plan() as plan:
+        cleared = {move.relative for move in plan.moves if move.target is None}
+    assert cleared == {path for path in cleared if pair.east.status(at(path)) is not None}
+
+
+@pytest.mark.parametrize("error", [Refused, Unreachable])
+def test_moves_that_cannot_be_done_delete_nothing(error: type[TwinhiveError]) -> None:
+    trees = changed_since_a_copy(delete="permanently")
+    assert trees.source.rename(f"{SOURCE}/d", f"{SOURCE}/e")
+
+    def rename(path: str, place: str) -> bool:
+        raise error("no rename", **WHY)
+
+    with pytest.raises(error):
+        trees.sync(snapshots=True, delete="permanently", target=Changed(trees.target, rename=rename))
+    assert {"old", "d/gone"} <= trees.at_target().keys()
+    trees.sync(snapshots=True, delete="permanently")
+    trees.assert_twin()
