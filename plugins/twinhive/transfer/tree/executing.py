@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from twinhive.model.errors import LeaseLost, SourceGone, TwinhiveError, Unreachable
+from twinhive.model.errors import CopyDiffers, LeaseLost, SourceGone, TwinhiveError, Unreachable
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.threads.each import Threads
 from twinhive.threads.shared_items import in_parallel
@@ -215,4 +215,6 @@ class Executor:
                 else:
                     outcome.failures.add_unreadable(original.path, reason, original.length)
                 return
+        if action.new_root is not None and isinstance(error, CopyDiffers):
+            outcome.failures.differing.append(action.relative)
         outcome.failures.add(original.path, reason, original.length, new_root=action.new_root)

@@ -19,6 +19,7 @@ class Failures:
 
     `held` are roots of new directories (`Action.new_root`) in which something failed, `holds_all` says that they
     were too many to be remembered: none is put in place then. `vanished` is what a busy source has no more.
+    `differing` are the relative paths of files in new directories whose copies were compared and are not equal.
     """
 
     tally: Tally = field(default_factory=Tally)
@@ -28,6 +29,7 @@ class Failures:
     held: set[str] = field(default_factory=set)
     holds_all: bool = False
     vanished: Tally = field(default_factory=Tally)
+    differing: list[str] = field(default_factory=list)
 
     def add(
         self,
@@ -62,6 +64,7 @@ class Failures:
         self.vanished += other.vanished
         self.holds_all |= other.holds_all
         self._hold(other.held)
+        self.differing = [*self.differing, *other.differing][:_MOST_HELD]
         for example in other.examples:
             self._keep(example)
 

@@ -4,6 +4,7 @@ import sys
 from array import array
 from base64 import b64decode, b64encode
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -31,6 +32,7 @@ def to_document(outcome: ExecOutcome) -> dict[str, Any]:
             "held": sorted(failures.held),
             "holds_all": failures.holds_all,
             "vanished": asdict(failures.vanished),
+            "differing": failures.differing,
         },
         "verified": b64encode(_little_endian(outcome.verified).tobytes()).decode("ascii"),
     }
@@ -57,6 +59,7 @@ def _failures(
     held: list[str],
     holds_all: bool,
     vanished: dict[str, int],
+    differing: Sequence[str] = (),
 ) -> Failures:
     return Failures(
         Tally(**tally),
@@ -66,6 +69,7 @@ def _failures(
         set(held),
         holds_all,
         Tally(**vanished),
+        list(differing),
     )
 
 

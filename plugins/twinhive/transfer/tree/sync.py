@@ -7,14 +7,17 @@ something failed, leaves what it has done to the next one, which goes on from th
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from twinhive.model.errors import ActNow, ChangedMeanwhile, LeaseLost, TwinhiveError
 from twinhive.model.files import Attributes, FileStatus, join, relative_to
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.ports import Lease, LeaseKeeper, TreeSource, TreeWriter
 from twinhive.transfer.staged.attributes import UNKNOWN, AttributeCopier, Newborn
+from twinhive.transfer.staged.workers import twice
 from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.committing import Committer
 from twinhive.transfer.tree.deleting import Deleter, fresh_stamp, purge_trash
@@ -133,6 +136,7 @@ class _Run:
         memory.add(done.verified)
 
         self.lease.confirm()
+        self._drop_differing(done)
         if self.places.is_new:
             self._remember(done, memory, is_whole=is_whole)
         committer.finish_new_directories(plan)
@@ -169,6 +173,12 @@ class _Run:
             self.target.make_directories(self.places.work)
             self.target.set_attributes(self.places.work, Attributes(acl=()))
         return Newborn.seen(self.target, join(self.places.work, "newborn"))
+
+    def _drop_differing(self, done: ExecOutcome) -> None:
+        """Delete copies that are known to be bad; nobody reads them, and what is left the next run compares."""
+        for relative in done.failures.differing:
+            with suppress(TwinhiveError):
+                twice(partial(self.target.delete, self.places.built(relative)))
 
     def _remember(self, done: ExecOutcome, memory: VerifiedPairs, *, is_whole: bool) -> None:
         """Write down which pairs are equal; for a new base among what appears with it."""

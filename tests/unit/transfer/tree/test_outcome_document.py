@@ -25,6 +25,7 @@ def an_outcome() -> ExecOutcome:
     outcome.failures.add("hdfs://east/d/moved", SourceMoved("moved"))
     outcome.failures.add_unreadable("hdfs://east/d/secret", Refused("no"), 12)
     outcome.failures.vanished.add(13)
+    outcome.failures.differing.append("n/ü/f")
     return outcome
 
 
@@ -34,6 +35,12 @@ def test_an_outcome_is_the_same_after_it_was_written_and_read() -> None:
     assert read == outcome
     assert len(read.failures.examples) == 42
     assert read.failures.holds("n/ü") and not read.failures.holds("other")
+
+
+def test_an_outcome_of_an_earlier_version_names_no_copies_that_differ() -> None:
+    document = to_document(an_outcome())
+    del document["failures"]["differing"]
+    assert from_document(document).failures.differing == []
 
 
 def test_digests_are_eight_bytes_each_the_lowest_first() -> None:

@@ -1,6 +1,7 @@
 """Decide what is to be done with a file that both sides have, and with a name that only the source has."""
 
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -15,36 +16,39 @@ _OF_DIRECTORIES = "ugpt"
 # Looked up for every file of ten million: a member of an enum costs as much as all the rest.
 _SKIP, _CHECK, _ATTRIBUTES, _REPLACE = ActionKind.SKIP, ActionKind.CHECK, ActionKind.ATTRIBUTES, ActionKind.REPLACE
 
+Decide = Callable[[FileStatus, FileStatus], ActionKind]
+"""Say what is to be done with a file that both sides have: of the source, and of the target."""
+
 _HDFS = frozenset({"hdfs", "viewfs", "webhdfs", "swebhdfs"})
 
 
 class Comparison:
     """Compare two statuses of one path, by the options of a copy and by what is known of earlier ones.
 
-    `files(source, target)` returns what is to be done with a file that is at the target.
+    `files(source, target)` returns what is to be done with a file that is at the target, `built_files` with one that
+    an earlier run has built, of which it may not have been sure: neither the mode nor the time says anything of it.
     """
 
     def __init__(self, options: SyncOptions, memory: KnowsPairs | None = None) -> None:
-        self._by_time = options.compare is CompareBy.TIME
         self._block_size_counts = "b" in options.preserve
         self._remembers = memory.knows if memory is not None and not options.recheck else None
         self._differ_at_file = _difference(options.preserve, "".join(_LISTED))
         self._differ_at_directory = _difference(options.preserve, _OF_DIRECTORIES)
-        self.files: Callable[[FileStatus, FileStatus], ActionKind] = self.built_files
+        self.built_files: Decide = partial(self._compared, by_time=False)
+        self.files: Decide = partial(self._compared, by_time=options.compare is CompareBy.TIME)
         if options.mode is Mode.OVERWRITE:
             self.files = lambda source, target: _REPLACE
         elif options.append:
-            self.files = self._grown_files
+            self.files = partial(self._grown_files, self.files)
 
-    def built_files(self, source: FileStatus, target: FileStatus) -> ActionKind:
-        """Return what is to be done with a file that an earlier run has built, of which it may not have been sure."""
+    def _compared(self, source: FileStatus, target: FileStatus, *, by_time: bool) -> ActionKind:
         length = source.length
         if length != target.length:
             return _REPLACE
         if length:
             if self._block_size_counts and source.block_size != target.block_size:
                 return _REPLACE
-            if self._by_time:
+            if by_time:
                 if target.modified_ms < source.modified_ms:
                     return _REPLACE
             elif self._remembers is None or not self._remembers(pair_digest(source, target.file_id)):
@@ -59,8 +63,9 @@ class Comparison:
         """True when what is preserved of a directory differs, or may."""
         return self._differ_at_directory is not None and self._differ_at_directory(source, target)
 
-    def _grown_files(self, source: FileStatus, target: FileStatus) -> ActionKind:
-        return ActionKind.APPEND if source.length > target.length > 0 else self.built_files(source, target)
+    @staticmethod
+    def _grown_files(others: Decide, source: FileStatus, target: FileStatus) -> ActionKind:
+        return ActionKind.APPEND if source.length > target.length > 0 else others(source, target)
 
 
 def unwritable(name: str, target_scheme: str) -> str | None:

@@ -104,7 +104,7 @@ def test_replication_and_block_size_are_no_attributes_of_a_directory() -> None:
     assert comparison.directory_attributes_differ(directory, replace(directory, owner="other"))
 
 
-@pytest.mark.parametrize("given", [{"mode": "overwrite"}, {"append": True}])
+@pytest.mark.parametrize("given", [{"mode": "overwrite"}, {"append": True}, {"compare": "time"}])
 def test_what_an_earlier_run_has_built_is_compared_whatever_the_mode(given: dict[str, object]) -> None:
     comparison = Comparison(SyncOptions.of(given))
 
