@@ -92,7 +92,7 @@ class NothingToDo(Plan):
         """Refuse a path that cannot be made equal."""
         raise SomethingToDoError
 
-    def add_unreadable(self, path: str, reason: str) -> None:
+    def add_unreadable(self, path: str, reason: str, *, is_root: bool = False) -> None:
         """Refuse a directory that cannot be listed."""
         raise SomethingToDoError
 

@@ -6,7 +6,7 @@ from twinhive.ports import FileReader
 from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.path_rule import Layout
 from twinhive.transfer.tree.places import is_ours
-from twinhive.transfer.tree.planning.plan import Plan
+from twinhive.transfer.tree.planning.plan import Plan, Unreadable
 from twinhive.transfer.tree.planning.planner import Planner
 from twinhive.transfer.tree.request import OnUnreadable, SyncOptions
 from twinhive.transfer.tree.verified import VerifiedPairs
@@ -44,6 +44,8 @@ def refuse(plan: Plan, options: SyncOptions) -> None:
     """Raise Refused when a plan must not be carried out as it is."""
     if plan.totals.conflicts:
         raise _conflicting(plan)
+    if plan.unreadable_roots:
+        raise _unreadable_root(plan.unreadable_roots)
     skips = options.on_unreadable is OnUnreadable.SKIP
     deletes_blindly = options.deletes and not options.force
     if plan.totals.unreadable and (not skips or deletes_blindly):
@@ -77,6 +79,17 @@ def _conflicting(plan: Plan) -> ActNow:
         found=_listed(lines, plan.totals.conflicts),
         expected="the same type on both sides, no symbolic links, names that the target allows",
         next_step="twinhive copy --dry-run shows them all" if plan.totals.conflicts > _SHOWN else shown[0].next_step,
+    )
+
+
+def _unreadable_root(roots: list[Unreadable]) -> ActNow:
+    """Say that nothing is left to be copied of a source: leaving that out is asked for by leaving out the source."""
+    lines = [f"{each.path}: {each.reason}" for each in roots[:_SHOWN]]
+    return Refused(
+        f"{roots[0].path}: the source itself cannot be listed; nothing was changed",
+        found=_listed(lines, len(roots)),
+        expected="a source that can be listed",
+        next_step="grant the right to read it, or leave it out of the sources",
     )
 
 

@@ -90,6 +90,7 @@ class Plan:
         self.totals = Totals()
         self.conflicts: list[Conflict] = []
         self.unreadable: list[Unreadable] = []
+        self.unreadable_roots: list[Unreadable] = []
         self.emptied: list[str] = []
         """Sources without any content, whose copies have something to delete."""
         self.moves: tuple[Move, ...] = ()
@@ -194,9 +195,11 @@ class Plan:
         if len(self.conflicts) < EXAMPLES:
             self.conflicts.append(conflict)
 
-    def add_unreadable(self, path: str, reason: str) -> None:
-        """Add a directory of the source that could not be listed."""
+    def add_unreadable(self, path: str, reason: str, *, is_root: bool = False) -> None:
+        """Add a directory of the source, or a source itself, that could not be listed."""
         self.totals.unreadable += 1
+        if is_root:
+            self.unreadable_roots.append(Unreadable(path, reason))
         if len(self.unreadable) < EXAMPLES:
             self.unreadable.append(Unreadable(path, reason))
 

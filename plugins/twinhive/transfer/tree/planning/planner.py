@@ -161,7 +161,7 @@ class Planner:
                 )
             totals.vanished += 1
         elif paired.unlisted is not None:
-            self._plan.add_unreadable(path, paired.unlisted)
+            self._plan.add_unreadable(path, paired.unlisted, is_root=directory.is_root)
         elif directory.target is None or directory.new_root is not None:
             if directory.included or directory.is_root:
                 self._make(directory)
