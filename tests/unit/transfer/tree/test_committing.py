@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.worlds.fake_world import Killable, Killed, KillSwitch
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
-from twinhive.model.errors import LeaseLost, Refused
+from twinhive.model.errors import AlreadyThere, LeaseLost, Refused
 from twinhive.model.files import Attributes, base_name, is_below, parent
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.transfer.staged.failure_kind import FailureKind
@@ -196,6 +197,22 @@ def test_an_atomic_copy_appears_only_as_a_whole() -> None:
     assert trees.target.status(TARGET) is None
     trees.target.forbidden.clear()
     trees.sync(atomic=True)
+    trees.assert_twin()
+
+
+def test_an_atomic_copy_that_was_killed_after_its_rename_is_whole_and_another_copy_cleans_up() -> None:
+    trees = Trees(a=b"1", d__b=b"2")
+    kills = 0
+    while trees.target.status(TARGET) is None:
+        kills += 1
+        with pytest.raises(Killed):
+            trees.sync(atomic=True, target=Killable(trees.target, KillSwitch(kills, after_effect=True)))
+    assert trees.at_target() == trees.at_source()
+    with pytest.raises(AlreadyThere, match="an atomic copy has to make its target"):
+        trees.sync(atomic=True)
+    assert trees.target.status(f"{parent(TARGET)}/{_work_name(trees)}")
+
+    assert trees.sync().copied.files == 0
     trees.assert_twin()
 
 
