@@ -30,7 +30,7 @@ def users(sandbox: Sandbox, east: Warehouse) -> Iterator[ExternalUsers]:
 
 
 @pytest.mark.nightly(
-    "tests/unit/incremental/test_names_of_tables.py",
+    "tests/unit/incremental/names/test_names_of_tables.py",
     "tests/integration/phases/test_names_of_tables.py::test_a_metastore_has_room_for_the_mark_of_a_frozen_table",
 )
 def test_the_worst_names_that_a_metastore_allows(

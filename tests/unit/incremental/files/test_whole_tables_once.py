@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.worlds.fake_world import Killed, tuned
-from tests.unit.incremental.test_renames_across_databases import ELSEWHERE, Staged
+from tests.unit.incremental.names.test_renames_across_databases import ELSEWHERE, Staged
 from twinhive.incremental import plan_window, whole_tables
 from twinhive.model.errors import ActNow, TryAgain
 from twinhive.model.frozen import frozen_tables
