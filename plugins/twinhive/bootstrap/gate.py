@@ -116,7 +116,7 @@ def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) ->
             problems.append(f"{batch.label}: its files are not copied")
             continue
         lost |= {event_id: reason or _SEE_THE_COPY for event_id, reason in copied.lost.items()}
-        here = copied.staged + (copied.failures if copied.lost else 0)
+        here = copied.staged + copied.lost_files
         if here < needed:
             problems.append(f"{batch.label}: {needed - here} of {needed} files are not copied")
     if problems:

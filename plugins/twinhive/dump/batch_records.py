@@ -30,7 +30,8 @@ class ListedBatch:
 class CopiedBatch:
     """What a copy of a batch has reported: how many files, of which `failures` were not copied, bytes, seconds.
 
-    `lost` are the reasons why files of events are lost, by event id; None where the report has no room for the reason.
+    `lost_files` counts the failures that are files that are lost. `lost` are the reasons why files of events are lost,
+    by event id; None where the report has no room for the reason.
     """
 
     dump: str
@@ -41,6 +42,7 @@ class CopiedBatch:
     skipped_files: int
     superseded_files: int
     failures: int
+    lost_files: int
     seconds: float
     lost: Mapping[int, str | None]
 
@@ -51,7 +53,7 @@ class CopiedBatch:
 
     @classmethod
     def parse(cls, record: Mapping[str, Any]) -> "CopiedBatch":
-        """Read a result as the copy wrote it; earlier versions superseded nothing."""
+        """Read a result as the copy wrote it; earlier versions superseded nothing, and did not count lost files."""
         told = {one["event_id"]: str(one["reason"]) for one in record["failures"] if one["kind"] == FailureKind.LOST}
         return cls(
             dump=record["dump"],
@@ -62,9 +64,17 @@ class CopiedBatch:
             skipped_files=record["skipped_files"],
             superseded_files=record.get("superseded_files", 0),
             failures=record["failure_count"],
+            lost_files=record["lost_files"] if "lost_files" in record else _all_lost(record),
             seconds=record["seconds"],
             lost={one["event_id"]: told.get(one["event_id"]) for one in record["lost"]},
         )
+
+
+def _all_lost(record: Mapping[str, Any]) -> int:
+    """Return how many files are lost where a result says only which; 0 where any failure may be another one."""
+    listed = record["failures"]
+    is_all = len(listed) == record["failure_count"] and all(one["kind"] == FailureKind.LOST for one in listed)
+    return len(listed) if is_all else 0
 
 
 def listed_batch(files: FileReader, layout: DumpLayout, batch: str) -> ListedBatch | None:

@@ -37,11 +37,18 @@ class CopyOutcome:
     failures: tuple[CopyFailure, ...] = ()
     more_failures: int = 0
     """Failures that were counted and dropped (`thinned`)."""
+    more_lost: int = 0
+    """How many of these are files that are lost."""
 
     @property
     def failure_count(self) -> int:
         """Count all failures."""
         return len(self.failures) + self.more_failures
+
+    @property
+    def lost_files(self) -> int:
+        """Count the failures that are files that are lost."""
+        return sum(failure.kind is FailureKind.LOST for failure in self.failures) + self.more_lost
 
     @property
     def kinds(self) -> frozenset[FailureKind]:
@@ -60,7 +67,8 @@ class CopyOutcome:
             count[failure.kind] += 1
             if is_lost:
                 lost.add((failure.table, failure.event_id))
-        return replace(self, failures=tuple(kept), more_failures=self.failure_count - len(kept))
+        more_lost = self.more_lost + count[FailureKind.LOST] - sum(one.kind is FailureKind.LOST for one in kept)
+        return replace(self, failures=tuple(kept), more_failures=self.failure_count - len(kept), more_lost=more_lost)
 
     @classmethod
     def merged(cls, parts: Iterable["CopyOutcome"]) -> "CopyOutcome":
@@ -76,4 +84,5 @@ class CopyOutcome:
             unverified=sum(part.unverified for part in outcomes),
             failures=tuple(failure for part in outcomes for failure in part.failures),
             more_failures=sum(part.more_failures for part in outcomes),
+            more_lost=sum(part.more_lost for part in outcomes),
         )

@@ -19,7 +19,8 @@ _PRINTED_FAILURES = 5
 def result_record(outcome: CopyOutcome, *, dump: str, batch: str, seconds: float) -> dict[str, Any]:
     """Return the content of a result file; at most 100 failures are listed, all are counted.
 
-    `lost` names every table and event of which a file is lost, each once: what quarantine needs.
+    `lost` names every table and event of which a file is lost, each once: what quarantine needs. `lost_files` counts
+    the files: other failures are never taken for such ones.
     """
     lost = {(failure.table, failure.event_id) for failure in outcome.failures if failure.kind is FailureKind.LOST}
     return {
@@ -29,6 +30,7 @@ def result_record(outcome: CopyOutcome, *, dump: str, batch: str, seconds: float
         **asdict(outcome),
         "seconds": round(seconds, 1),
         "failure_count": outcome.failure_count,
+        "lost_files": outcome.lost_files,
         "failures": [asdict(failure) for failure in outcome.failures[:_LISTED_FAILURES]],
         "lost": [{"table": table, "event_id": event_id} for table, event_id in sorted(lost)],
     }

@@ -46,6 +46,15 @@ def test_the_record_names_every_table_and_event_that_lost_a_file() -> None:
     }
 
 
+@pytest.mark.parametrize("others", [0, 250])
+def test_lost_files_are_counted_also_where_failures_are_dropped(others: int) -> None:
+    """Of which 250 files one event has lost each time, in parts that are added up."""
+    part = replace(DONE, failures=failed(*[FailureKind.LOST] * 250, *[FailureKind.REFUSED] * others)).thinned()
+    outcome = CopyOutcome.merged([part, part.thinned(), part]).thinned()
+    record = json.loads(json.dumps(result_record(outcome, dump="d", batch="b", seconds=1.0)))
+    assert (record["lost_files"], record["failure_count"]) == (750, 750 + 3 * others)
+
+
 def test_the_text_counts_superseded_files_where_there_are_any() -> None:
     assert "2 of 3 files copied" in result_text(DONE, 1) and "1 superseded" in result_text(DONE, 1)
     assert "superseded" not in result_text(replace(DONE, superseded_files=0), 1)

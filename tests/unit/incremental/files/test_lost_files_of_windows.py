@@ -1,0 +1,137 @@
+"""Files of a window that nobody has any more freeze their tables; what only was not copied is never taken for them."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from tests.support.worlds.fake_world import tuned
+from tests.unit.incremental.files.test_salvage import UP_TO_COPY, at_replica, at_source, named_by_plan, take_over
+from tests.unit.incremental.test_incremental import Followed
+from tests.unit.operations.test_failover import parameters, position, promotion, ready, silent
+from twinhive.dump.batch_records import copied_batch
+from twinhive.dump.layout import DumpKind, result_path
+from twinhive.dump.store import Dump, dumps_of, open_dump
+from twinhive.model.errors import ActNow, CopyDiffers, Refused, TwinhiveError, Unreachable
+from twinhive.model.frozen import frozen_tables
+from twinhive.pipeline.phases import APPLY, INCREMENTAL
+from twinhive.step.base import Work
+
+
+def quarantining() -> Followed:
+    return ready(Followed(tuned(on_object_error="quarantine")))
+
+
+def insert_that_is_lost(followed: Followed, table: str = "plain", partition: tuple[str, ...] | None = None) -> None:
+    """Insert files of which no place has one any more when they are copied."""
+    world = followed.world
+    before = set(world.source_files.paths())
+    followed.users.insert(table, partition, [b"lost one"])
+    for path in set(world.source_files.paths()) - before:
+        status = world.source_files.status(path)
+        if status is not None and not status.is_directory:
+            world.source_files.delete_file(path)
+
+
+@contextmanager
+def failing(followed: Followed, where: str, error: TwinhiveError) -> Iterator[None]:
+    """Let files at the source fail that have something in their paths."""
+    files: Any = followed.world.source_files
+    original = files.open
+
+    def refuse(path: str, *given: Any, **named: Any) -> Any:
+        if where in path:
+            raise error
+        return original(path, *given, **named)
+
+    files.open = refuse
+    yield
+    files.open = original
+
+
+def window(followed: Followed) -> Dump:
+    files = followed.world.ports().dump_files
+    return open_dump(files, dumps_of(files, followed.policy, DumpKind.INCREMENTAL)[-1])
+
+
+def apply_alone(followed: Followed) -> Any:
+    return APPLY(Work(followed.policy, dump=window(followed).key, holder={"run": "i"})).run(followed.world.ports())
+
+
+FAILURES = pytest.mark.parametrize(
+    "error",
+    [
+        Unreachable("the source is down for a moment", next_step="wait"),
+        Refused("the source says no", next_step="ask it why"),
+        CopyDiffers("the copy is another one", next_step="look"),
+    ],
+    ids=["unreachable", "refused", "differs"],
+)
+
+
+@FAILURES
+def test_a_lost_file_does_not_let_other_failures_of_its_batch_pass(error: TwinhiveError) -> None:
+    followed = quarantining()
+    insert_that_is_lost(followed)
+    followed.users.insert("orders", ("a b",), [b"three"])
+    begin = position(followed)
+    with failing(followed, "/orders/", error), pytest.raises(TwinhiveError):
+        followed.run_with(followed.world.ports(), UP_TO_COPY)
+    with pytest.raises(ActNow, match=r"1 of 2 files are not copied"):
+        apply_alone(followed)
+    assert position(followed) == begin and frozen_tables(parameters(followed)) == {}
+    followed.follow()
+    assert list(frozen_tables(parameters(followed))) == ["plain"]
+    assert at_replica(followed)["sales.orders"] == at_source(followed)["sales.orders"]
+
+
+@FAILURES
+def test_a_failover_names_and_takes_the_event_before_what_is_not_copied(error: TwinhiveError) -> None:
+    followed = quarantining()
+    users, begin, held = followed.users, position(followed), at_source(followed)
+    insert_that_is_lost(followed)
+    users.insert("orders", ("a b",), [b"three", b"four"])
+    users.set_parameters("orders", {"colour": "red"})
+    with failing(followed, "/orders/", error), pytest.raises(TwinhiveError):
+        followed.run_with(followed.world.ports(), UP_TO_COPY)
+    silent(followed)
+    assert named_by_plan(followed) == begin
+    take_over(followed)
+    assert promotion(followed).position.event_id == begin
+    assert frozen_tables(parameters(followed)) == {} and at_replica(followed) == held
+
+
+@pytest.mark.parametrize(
+    ("edit", "excused"),
+    [
+        (lambda record: record, 1),
+        (lambda record: {**record, "failure_count": 2}, 0),
+        (lambda record: {**record, "failures": [*record["failures"], {**record["failures"][0], "kind": "refused"}]}, 0),
+    ],
+    ids=["all that failed are lost", "more failed than is listed", "another one failed"],
+)
+def test_of_a_result_that_does_not_count_lost_files_no_failure_is_excused_that_may_be_another_one(
+    edit: Callable[[dict[str, Any]], dict[str, Any]], excused: int
+) -> None:
+    """As earlier versions wrote it."""
+    followed = quarantining()
+    insert_that_is_lost(followed)
+    followed.run_with(followed.world.ports(), UP_TO_COPY)
+    dump, files, staging = window(followed), followed.world.replica_files, followed.policy.staging
+    (batch,) = (batch.name for batch in dump.manifest.batches)
+    path = result_path(staging, dump.key, batch)
+    record = json.loads(files.read(path))
+    del record["lost_files"], record["more_lost"]
+    edited = edit(record)
+    edited["failure_count"] = max(edited["failure_count"], len(edited["failures"]))
+    files.write(path, json.dumps(edited).encode())
+    found = copied_batch(files, staging, dump.key, batch)
+    assert found is not None and found.lost_files == excused
+    if excused:
+        followed.run_with(followed.world.ports(), INCREMENTAL[2:])
+        assert list(frozen_tables(parameters(followed))) == ["plain"]
+    else:
+        with pytest.raises(ActNow, match="1 of 1 files are not copied"):
+            apply_alone(followed)
