@@ -116,9 +116,9 @@ def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) ->
             problems.append(f"{batch.label}: its files are not copied")
             continue
         lost |= {event_id: reason or _SEE_THE_COPY for event_id, reason in copied.lost.items()}
-        here = copied.staged + copied.lost_files
-        if here < needed:
-            problems.append(f"{batch.label}: {needed - here} of {needed} files are not copied")
+        # Of a replica in the middle of the window the files before it, staged then, say nothing of those after it.
+        if missing := max(needed - copied.staged - copied.lost_files, copied.uncopied):
+            problems.append(f"{batch.label}: {missing} of {max(needed, missing)} files are not copied")
     if problems:
         raise _incomplete(dump, problems, Clear("the failed copy tasks of this run with all tasks after them"))
     return lost

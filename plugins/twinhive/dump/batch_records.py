@@ -51,6 +51,11 @@ class CopiedBatch:
         """Return how many files are there: what was copied, and what was staged before."""
         return self.copied_files + self.skipped_files
 
+    @property
+    def uncopied(self) -> int:
+        """Return how many files were not copied though they may be somewhere."""
+        return self.failures - self.lost_files
+
     @classmethod
     def parse(cls, record: Mapping[str, Any]) -> "CopiedBatch":
         """Read a result as the copy wrote it; earlier versions superseded nothing, and did not count lost files."""

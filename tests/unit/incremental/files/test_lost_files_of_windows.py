@@ -14,9 +14,11 @@ from tests.unit.operations.test_failover import parameters, position, promotion,
 from twinhive.dump.batch_records import copied_batch
 from twinhive.dump.layout import DumpKind, result_path
 from twinhive.dump.store import Dump, dumps_of, open_dump
-from twinhive.model.errors import ActNow, CopyDiffers, Refused, TwinhiveError, Unreachable
+from twinhive.incremental.salvage import Salvage
+from twinhive.model.errors import ActNow, CopyDiffers, Refused, TryAgain, TwinhiveError, Unreachable
 from twinhive.model.frozen import frozen_tables
 from twinhive.pipeline.phases import APPLY, INCREMENTAL
+from twinhive.replica.replica_state import read_state
 from twinhive.step.base import Work
 
 
@@ -24,11 +26,11 @@ def quarantining() -> Followed:
     return ready(Followed(tuned(on_object_error="quarantine")))
 
 
-def insert_that_is_lost(followed: Followed, table: str = "plain", partition: tuple[str, ...] | None = None) -> None:
-    """Insert files of which no place has one any more when they are copied."""
+def insert_that_is_lost(followed: Followed, *contents: bytes) -> None:
+    """Insert files that no place has any more when they are copied."""
     world = followed.world
     before = set(world.source_files.paths())
-    followed.users.insert(table, partition, [b"lost one"])
+    followed.users.insert("plain", None, list(contents) or [b"lost one"])
     for path in set(world.source_files.paths()) - before:
         status = world.source_files.status(path)
         if status is not None and not status.is_directory:
@@ -104,34 +106,51 @@ def test_a_failover_names_and_takes_the_event_before_what_is_not_copied(error: T
 
 
 @pytest.mark.parametrize(
-    ("edit", "excused"),
+    ("listed", "excused"),
     [
-        (lambda record: record, 1),
-        (lambda record: {**record, "failure_count": 2}, 0),
-        (lambda record: {**record, "failures": [*record["failures"], {**record["failures"][0], "kind": "refused"}]}, 0),
+        (lambda first, second: [first, second], 2),
+        (lambda first, second: [first], 0),
+        (lambda first, second: [first, {**second, "kind": "refused"}], 0),
     ],
     ids=["all that failed are lost", "more failed than is listed", "another one failed"],
 )
 def test_of_a_result_that_does_not_count_lost_files_no_failure_is_excused_that_may_be_another_one(
-    edit: Callable[[dict[str, Any]], dict[str, Any]], excused: int
+    listed: Callable[..., list[dict[str, Any]]], excused: int
 ) -> None:
     """As earlier versions wrote it."""
     followed = quarantining()
-    insert_that_is_lost(followed)
+    insert_that_is_lost(followed, b"one", b"two")
     followed.run_with(followed.world.ports(), UP_TO_COPY)
     dump, files, staging = window(followed), followed.world.replica_files, followed.policy.staging
     (batch,) = (batch.name for batch in dump.manifest.batches)
     path = result_path(staging, dump.key, batch)
     record = json.loads(files.read(path))
     del record["lost_files"], record["more_lost"]
-    edited = edit(record)
-    edited["failure_count"] = max(edited["failure_count"], len(edited["failures"]))
-    files.write(path, json.dumps(edited).encode())
+    record["failures"] = listed(*record["failures"])
+    files.write(path, json.dumps(record).encode())
     found = copied_batch(files, staging, dump.key, batch)
     assert found is not None and found.lost_files == excused
     if excused:
         followed.run_with(followed.world.ports(), INCREMENTAL[2:])
         assert list(frozen_tables(parameters(followed))) == ["plain"]
     else:
-        with pytest.raises(ActNow, match="1 of 1 files are not copied"):
+        with pytest.raises(ActNow, match="2 of 2 files are not copied"):
             apply_alone(followed)
+
+
+def test_files_that_were_needed_earlier_do_not_stand_for_those_that_are_missing() -> None:
+    """A failover is killed when it has applied a part of the window: what it has not is no more there than before."""
+    followed = quarantining()
+    users = followed.users
+    users.insert("plain", None, [b"one", b"two", b"three"])
+    users.set_parameters("plain", {"colour": "blue"})
+    at, held = followed.world.source.current_event_id(), at_source(followed)
+    users.insert("orders", ("a b",), [b"four", b"five"])
+    with failing(followed, "/orders/", Unreachable("the source is dying", next_step="wait")), pytest.raises(TryAgain):
+        followed.run_with(followed.world.ports(), UP_TO_COPY)
+    silent(followed)
+    ports = followed.world.ports()
+    Salvage(followed.policy, {"run": "r"}, at).run(ports, read_state(ports.replica, followed.policy, "log-east"))
+    assert position(followed) == at == named_by_plan(followed)
+    take_over(followed)
+    assert promotion(followed).position.event_id == at and at_replica(followed) == held
