@@ -1,7 +1,8 @@
 """Apply what staging holds of the source's events, when the source itself is not asked any more.
 
 A window is kept beside its copies (`kept_windows.py`). One that is copied as a whole is applied to its end, also where
-a killed run has begun it; of one that is not, the events before the first whose files are missing.
+a killed run has begun it; of one that is not, the events before the first whose files are missing. An event whose
+files are lost freezes its table, or is where it ends, as the policy says.
 """
 
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from twinhive.incremental import apply
 from twinhive.incremental.apply import ApplyStage, is_asked_for
 from twinhive.incremental.applying import Applying
 from twinhive.incremental.kept_windows import kept_windows
+from twinhive.incremental.lost_files import lost_files_met
 from twinhive.incremental.no_source import without_source
 from twinhive.log.told_events import told_events
 from twinhive.model.changes.events import Position
@@ -88,6 +90,16 @@ def staged_position(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Po
     """Return the event that a replica can be brought to without its source."""
     staged = staged_window(without_source(ports, policy, str(state.log_id)), policy, state)
     return max(state.position, staged.end, key=lambda one: one.event_id) if staged else state.position
+
+
+def tables_to_freeze(ports: ReadPorts, policy: Policy, state: ReplicaState, until: int) -> frozenset[str]:
+    """Return the tables that bringing a replica to an event without its source freezes: files of theirs are lost."""
+    alone = without_source(ports, policy, str(state.log_id))
+    staged = staged_window(alone, policy, state)
+    if staged is None:
+        return frozenset()
+    after, end = state.position.event_id, min(until, staged.end.event_id)
+    return lost_files_met(alone, staged.policy, staged.dump, staged.lost, after, end).tables
 
 
 @dataclass(frozen=True)
@@ -177,22 +189,38 @@ def _staged(ports: ReadPorts, policy: Policy, dump: Dump, state: ReplicaState) -
     if begin == end and not is_asked_for(ports.replica_files, policy, dump):
         return None
     try:
-        return StagedWindow(policy, dump, dump.manifest.end, check_window(ports, dump, policy, position))
+        lost = check_window(ports, dump, policy, position)
     except Unexplained:  # all of it may be staged
         raise
     except ActNow:
         return _staged_part(ports, policy, dump, position)
+    stops_at = lost_files_met(ports, policy, dump, lost, position, end).stops_at
+    if stops_at is None:
+        return StagedWindow(policy, dump, dump.manifest.end, lost)
+    return _staged_before(ports, policy, dump, position, stops_at, lost)
 
 
 def _staged_part(ports: ReadPorts, policy: Policy, dump: Dump, position: int) -> StagedWindow | None:
-    """Return how much of a window is there that is not copied as a whole; whole tables come with all of it only."""
-    window = dump.manifest.window
-    if window.consistency != EVERY_EVENT or window.snapshots or window.everything:
+    """Return how much of a window is there that is not copied as a whole."""
+    if not _has_parts(dump):
         return None
     batches = [batch.name for batch in dump.manifest.batches]
     missing = [event_id for name in batches for event_id in _missing(ports, policy, dump, name, position)]
-    last = _last_told(ports, dump, min(missing) - 1) if missing else None
-    return StagedWindow(policy, dump, last) if last is not None and last.event_id > position else None
+    return _staged_before(ports, policy, dump, position, min(missing), {}) if missing else None
+
+
+def _has_parts(dump: Dump) -> bool:
+    """True for a window that can be applied to an event inside of it; whole tables come with all of it only."""
+    window = dump.manifest.window
+    return window.consistency == EVERY_EVENT and not window.snapshots and not window.everything
+
+
+def _staged_before(
+    ports: ReadPorts, policy: Policy, dump: Dump, position: int, event_id: int, lost: dict[int, Text]
+) -> StagedWindow | None:
+    """Return a window as far as an event that cannot be applied; None where nothing comes before it."""
+    last = _last_told(ports, dump, event_id - 1) if _has_parts(dump) else None
+    return StagedWindow(policy, dump, last, lost) if last is not None and last.event_id > position else None
 
 
 def _missing(ports: ReadPorts, policy: Policy, dump: Dump, batch: str, position: int) -> list[int]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from twinhive.external.status import pending_objects
-from twinhive.incremental.salvage import Salvage, Salvaged, is_of_another_text, staged_position
+from twinhive.incremental.salvage import Salvage, Salvaged, is_of_another_text, staged_position, tables_to_freeze
 from twinhive.model.errors import ActNow, Refused
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import STAMP, Phase, ReplicaState, Stamp
@@ -156,6 +156,11 @@ class UnplannedFailover:
             yield f"without data so far, and never to get it: {', '.join(first_of(pending, _NAMED))}"
         if frozen := sorted(frozen_tables(database.parameters)):
             yield f"older than that event, because they are quarantined: {', '.join(first_of(frozen, _NAMED))}"
+        if doomed := sorted(tables_to_freeze(ports, policy, state, end)):
+            yield (
+                "older than that event, because they are quarantined when what is staged is applied (files are lost): "
+                + ", ".join(first_of(doomed, _NAMED))
+            )
         if requested := requested_tables(ports.replica_files, policy):
             yield f"older than that event, because they wait for a resync: {', '.join(first_of(requested, _NAMED))}"
 
