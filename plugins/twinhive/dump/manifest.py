@@ -22,6 +22,10 @@ FORMAT_VERSION = 2
 _COMPONENT = re.compile(r"[\w-]+", re.ASCII)
 
 
+class UnreadableDump(ActNow):
+    """What describes a dump is there, and is not what this version reads: only a new dump helps."""
+
+
 @dataclass(frozen=True)
 class LeftOutObject:
     """An object in the policy's scope that is not replicated, and why."""
@@ -125,11 +129,11 @@ class DumpManifest:
 
     @classmethod
     def from_json(cls, content: bytes, where: str) -> "DumpManifest":
-        """Read a manifest; raises ActNow for a format that this version does not know."""
+        """Read a manifest; raises UnreadableDump for what this version does not know."""
         try:
             fields = json.loads(content)
             if fields["format"] != FORMAT_VERSION:
-                raise ActNow(
+                raise UnreadableDump(
                     f"the dump {where} has a format that this version does not read",
                     found=f"format {fields['format']}",
                     expected=f"format {FORMAT_VERSION}",
@@ -156,7 +160,7 @@ class DumpManifest:
                 version=fields["version"],
             )
         except (ValueError, KeyError, TypeError) as error:
-            raise ActNow(
+            raise UnreadableDump(
                 f"the description of the dump {where} cannot be read",
                 found=f"{type(error).__name__}: {error}",
                 expected="a description as this version writes it",

@@ -8,7 +8,7 @@ from typing import Any
 
 from twinhive.dump.claiming import claim_dumps, discard_dump
 from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout, kind_of, planner_of
-from twinhive.dump.manifest import DumpManifest
+from twinhive.dump.manifest import DumpManifest, UnreadableDump
 from twinhive.dump.shards import TableRecord, decode_objects
 from twinhive.model.errors import ActNow, DumpReplaced, Missing, TryAgain
 from twinhive.model.next_steps import bootstrap
@@ -48,11 +48,15 @@ def current_dump(files: FileReader, policy: Policy) -> Dump:
 
 
 def newest_dump(files: FileReader, policy: Policy) -> Dump | None:
-    """Return the newest dump to load, whatever text it was made under; None when none can be read."""
+    """Return the newest dump to load, whatever text it was made under.
+
+    None when there is none that this version reads. A server that does not let it be read says nothing of the dump:
+    what it raises is raised.
+    """
     layouts = dumps_of(files, policy, *BASE_KINDS)
     try:
         return open_dump(files, layouts[-1]) if layouts else None
-    except ActNow:
+    except (Missing, UnreadableDump):
         return None
 
 

@@ -142,12 +142,12 @@ def _events_in_scope(
 def _dump(ports: ReadPorts, policy: Policy, state: ReplicaState) -> str | None:
     try:
         window = window_at(ports.dump_files, policy, state.position.event_id) if _follows(state) else None
+        newest = None if _follows(state) else newest_dump(ports.dump_files, policy)
     except ActNow as error:
         return error.words.what
     if window is not None:
         return f"{window.key} (begun)"
-    newest = newest_dump(ports.dump_files, policy)
-    return state.dump if newest is None or _follows(state) else newest.key
+    return newest.key if newest is not None else state.dump
 
 
 def _follows(state: ReplicaState) -> bool:
