@@ -28,7 +28,6 @@ ALLOWED = {
     "cli/route.py": (1, _PERSON),
     "connectors/responder.py": (1, "the client that has asked is told"),
     "dry_run/rehearsal.py": (1, _PERSON),
-    "dump/store.py": (1, f"{_NEXT_LOOK}, or the next round saves the events"),
     "external/check_base.py": (1, _COLLECTED),
     "external/entries.py": (1, "the size is not known: the task of the directory meets it"),
     "external/left_directories.py": (1, _AGAIN_LATER),
