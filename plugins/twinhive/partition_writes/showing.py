@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from twinhive.model.errors import ActNow, AlreadyThere, TryAgain
-from twinhive.model.files import ChecksumForm, is_below, join
+from twinhive.model.files import ChecksumForm, base_name, is_below, join
 from twinhive.model.names import partition_name
 from twinhive.model.objects import Parameters, Partition
 from twinhive.model.thrift_objects import partition_like, serde_of, storage_of
@@ -77,6 +77,7 @@ class Showing:
         shown = Shown(len(written) - len(replaced) - len(appended), len(replaced), len(appended))
         if self.job.has_shown(number):
             return shown
+        self._refuse_what_is_gone([*new, *(one for one in replaced if not there[one.values].ours)])
         if new:
             self._add(new)
         self._replace(number, replaced, there)
@@ -101,6 +102,24 @@ class Showing:
                 return [], []
             case _:
                 assert_never(self.mode)
+
+    def _refuse_what_is_gone(self, written: Sequence[WrittenPartition]) -> None:
+        """Raise ActNow when files to be shown are gone: another job has replaced what an earlier try had shown."""
+        by_place = {one.directory: one for one in written if one.files}
+        gone: list[tuple[tuple[str, ...], str]] = []
+        for place, children in self.files.list_directories(list(by_place)):
+            there = {base_name(child.path): child.length for child in children or ()}
+            one = by_place[place]
+            gone += [(one.values, join(place, name)) for name, length in one.files if there.get(name) != length]
+        if gone:
+            values, path = gone[0]
+            raise ActNow(
+                f"{self._name(values)} of {self.target.table.name} is not shown: what this job has written is gone",
+                found=f"{len(gone)} files that are not there any more, or have another length; the first is {path}",
+                expected="the files as the job has written them",
+                next_step="look who has changed the partition meanwhile, its rows are left as they are; "
+                "then write with another job",
+            )
 
     def _add(self, new: Sequence[WrittenPartition]) -> None:
         table = self.target.table
