@@ -1,9 +1,9 @@
 """The directory of a job, below the table's: what was written, what it will be shown as, and how far that is.
 
-`<table>/_tw/<hash of the job>/` holds `data` (what Spark wrote), `merged` (small files written again), `plan.jsonl.gz`
-(the partitions with their files, once that is settled), `replaced.jsonl` of each call that replaces, `marked-...` of a
-set that it has marked, `table.json` (which table it is that the job writes into), and `done`. Its name begins with `_`,
-so readers of the table pass it over; the partitions shown lie in it for good.
+`<table>/_tw/<hash of the job>/` holds `data` (what Spark wrote), `merged` (small files written again, with a list of
+which), `plan.jsonl.gz` (the partitions with their files, once that is settled), `replaced.jsonl` of each call that
+replaces, `marked-...` of a set that it has marked, `table.json` (which table it is that the job writes into), and
+`done`. Its name begins with `_`, so readers of the table pass it over; the partitions shown lie in it for good.
 
 An external table that is dropped leaves it where it is. In another table at the same place the job is another write,
 with a directory of its own; what is in the earlier one may be a partition's again, and is left alone.
@@ -26,6 +26,7 @@ from twinhive.ports import FileWriter
 
 WRITES = "_tw"
 _TABLE = "table.json"
+_MERGED_FILES = "_merged-files.json.gz"
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,18 @@ class JobDirectory:
             values: [child for child in children if not child.is_directory and base_name(child.path)[:1] not in "._"]
             for values, children in self._listed(level)
         }
+
+    def keep_merged_files(self, attempt: str, paths: Iterable[str]) -> None:
+        """Write down in what will be `merged` which files of `data` it stands for: the two get their name at once."""
+        names = sorted(relative_to(path, self.data) for path in paths)
+        self.files.write(join(attempt, _MERGED_FILES), gzip.compress(json.dumps(names).encode(), mtime=0))
+
+    def merged_files(self) -> frozenset[str] | None:
+        """Return which files of `data` `merged` stands for; None where an earlier version has made it."""
+        path = join(self.merged, _MERGED_FILES)
+        if self.files.status(path) is None:
+            return None
+        return frozenset(join(self.data, name) for name in json.loads(gzip.decompress(self.files.read(path))))
 
     def plan(self) -> list[WrittenPartition] | None:
         """Return what is to be shown, in a fixed order; None until that is settled."""

@@ -117,15 +117,11 @@ class PartitionWriter:
     def _plan(self, frame: Frame, target: WriteTarget, job: JobDirectory) -> int:
         """Settle what is to be shown, with small files merged; return how many were."""
         written = job.written(job.data)
-        rule = self.request.small_files
-        # What was merged before a kill is not in `data` any more as it was: once it has its name, it is the rule.
-        small = to_be_merged(written, rule) if rule else {}
-        if small and not job.is_there(job.merged):
-            self._merge(frame, target, job, small)
+        small = self._merged_files(frame, target, job, written)
         merged = job.written(job.merged) if small else {}
         for values, files in written.items():
             if values in merged:
-                self._keep_large(parent(merged[values][0].path), files, small[values])
+                self._keep_large(parent(merged[values][0].path), files, small)
         merged = job.written(job.merged) if small else {}
         job.keep_plan(
             WrittenPartition(
@@ -135,15 +131,31 @@ class PartitionWriter:
             )
             for values, files in (written | merged).items()
         )
-        return sum(map(len, small.values()))
+        return len(small)
+
+    def _merged_files(
+        self, frame: Frame, target: WriteTarget, job: JobDirectory, written: WrittenPartitions
+    ) -> frozenset[str]:
+        """Return the small files that `merged` stands for, which is made if they are worth it; none where they are not.
+
+        What was merged before a kill is not judged again, by another rule perhaps: large files may have moved by now.
+        """
+        rule = self.request.small_files
+        small = to_be_merged(written, rule) if rule else {}
+        if not job.is_there(job.merged):
+            if not small:
+                return frozenset()
+            self._merge(frame, target, job, small)
+        known = job.merged_files()
+        return frozenset(_paths(small)) if known is None else known
 
     def _merge(self, frame: Frame, target: WriteTarget, job: JobDirectory, small: WrittenPartitions) -> None:
-        paths = [file.path for files in small.values() for file in files]
+        paths = _paths(small)
         self.report(f"{self.request.table}: {len(paths):,} small files of {len(small):,} partitions are written again")
         attempt = job.attempt()
         frame.rewrite(job.data, paths, attempt, target, BLOCKS_A_FILE * _BLOCK)
         before = frame.rows(job.data, paths, target)
-        again = [file.path for files in job.written(attempt).values() for file in files]
+        again = _paths(job.written(attempt))
         after = frame.rows(attempt, again, target)
         if before != after:
             both = before.keys() | after.keys()
@@ -155,14 +167,18 @@ class PartitionWriter:
                 expected=f"{before.get(first, 0):,} rows, as before",
                 next_step="repeat the job, with small_files=None if it happens again; what was written is kept",
             )
+        job.keep_merged_files(attempt, paths)
         job.settle(attempt, job.merged)
 
-    def _keep_large(self, merged: str, files: Sequence[FileStatus], small: Sequence[FileStatus]) -> None:
+    def _keep_large(self, merged: str, files: Sequence[FileStatus], small: frozenset[str]) -> None:
         """Move the files of a merged partition that were large enough beside those that were made of the others."""
-        gone = {file.path for file in small}
         for file in files:
-            if file.path not in gone:
+            if file.path not in small:
                 self.files.rename(file.path, join(merged, base_name(file.path)))
+
+
+def _paths(written: WrittenPartitions) -> list[str]:
+    return [file.path for files in written.values() for file in files]
 
 
 def _files(plan: Sequence[WrittenPartition]) -> int:
