@@ -13,13 +13,16 @@ from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
-from twinhive.model.sets.spec import SetSpec, set_text
+from twinhive.model.sets.spec import set_text
 from twinhive.partition_writes.request import PartitionWrite, SmallFiles
+from twinhive.sets.there import sets_there
+from twinhive.sets.waiting import wanted_set
 from twinhive.settings import Configuration, load_configuration
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import Job
 from twinhive.spark.write_settings import RowsOf, WriteJobSettings
+from twinhive.wiring.clusters import cluster_metastore
 from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
 
 _APPLICATION = "write_partitions"
@@ -36,7 +39,8 @@ class WritePartitionsOperator(BaseOperator):
     `inputs` are files that the query names as views: `{"raw": {"format": "json", "path": "hdfs://east/raw/{{ ds }}"}}`.
     `mode`, `small_files` (`{"at_least": 16, "below": 67108864}`, None: files stay as they are written), `set_done`
     (`{"day": "{{ ds }}"}`) and `job` are those of `write_partitions`. A task that was killed is cleared: the same run
-    is the same job, and goes on. The set that is marked is announced as `MarkSetDoneOperator` announces it.
+    is the same job, and goes on. The set is announced as `MarkSetDoneOperator` announces it, if it is marked when the
+    job has ended.
     """
 
     template_fields: Sequence[str] = ("sql", "inputs", "table", "cluster", "job", "set_done")
@@ -83,7 +87,19 @@ class WritePartitionsOperator(BaseOperator):
             job = Job(_APPLICATION, self._spark(configuration), settings.label, _NEXT, settings.user)
             job.run(settings.to_json(), say)
             if self._set is not None:
-                announce_sets(context, self.cluster, TableName.parse(self.table), [str(SetSpec.unchecked(self._set))])
+                announce_sets(
+                    context, self.cluster, TableName.parse(self.table), self._marked(configuration, self._set)
+                )
+
+    def _marked(self, configuration: Configuration, text: str) -> list[str]:
+        """Return the set if it is marked: a job marks it once, and others may have unmarked it before a repetition."""
+        metastore = cluster_metastore(configuration, self.cluster, resolve_from_airflow)
+        wanted = wanted_set(metastore, TableName.parse(self.table), text)
+        mark = sets_there(metastore, [wanted], configuration.clusters[self.cluster].sets.keep).get(wanted)
+        if mark is not None and mark.spec == str(wanted.spec):
+            return [mark.spec]
+        self.log.info("set %s of %s is not announced: it is not marked any more", wanted.spec, wanted.table)
+        return []
 
     def _settings(self, configuration: Configuration, rule: SmallFiles | None) -> WriteJobSettings:
         if self.cluster not in configuration.clusters:

@@ -35,7 +35,7 @@ class PartitionsWritten:
     length: int
     merged: int
     set_done: str | None = None
-    """The set that is marked, as `twinhive sets list` shows it."""
+    """The set that the job has marked, as `twinhive sets list` shows it; others may have unmarked it since."""
     already: bool = False
     """Whether an earlier try had done all of it."""
 

@@ -6,12 +6,18 @@ from typing import Any
 import pytest
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
+from tests.support.hive.metastore_objects import a_table
 from tests.support.kept_jobs import KeptJob, keeping
 from tests.support.policies import PolicyFiles
+from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge import write_partitions_operator
 from twinhive.airflow_edge.monitor.failures import PersonMustAct
 from twinhive.airflow_edge.write_partitions_operator import WritePartitionsOperator
+from twinhive.model.names import TableName
+from twinhive.sets.marking import MarkSet, UnmarkSet
 from twinhive.spark.write_settings import WriteJobSettings
+
+DAYS = TableName("sales", "days")
 
 
 @pytest.fixture
@@ -22,6 +28,19 @@ def submitted(monkeypatch: pytest.MonkeyPatch) -> list[KeptJob]:
         host = {"metastore": "thrift://m1:9083", "hdfs": "hdfs://anna@n1:8020", "spark": "spark://local"}[name]
         monkeypatch.setenv(f"AIRFLOW_CONN_EAST_{name.upper()}", host)
     return jobs
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """The cluster's metastore; jobs that are only kept mark nothing in it."""
+    found = a_world()
+    found.source.create_table(a_table("sales", "days", keys=("day", "region", "p")))
+    monkeypatch.setattr(write_partitions_operator, "cluster_metastore", lambda *_: found.source)
+    return found
+
+
+def a_context() -> dict[str, Any]:
+    return {"task": SimpleNamespace(outlets=[]), "outlet_events": OutletEventAccessors()}
 
 
 def an_operator(policies: PolicyFiles, **given: Any) -> WritePartitionsOperator:
@@ -55,14 +74,28 @@ def test_a_run_is_a_job_by_default_and_small_files_may_stay(policies: PolicyFile
     [({"day": "2011-02-28", "region": "a/b"}, "day=2011-02-28/region=a%2Fb"), ("p=1", "p=1"), ("*", "*")],
 )
 def test_the_set_to_be_marked_goes_with_the_job(
-    policies: PolicyFiles, submitted: list[KeptJob], given: Any, text: str
+    policies: PolicyFiles, submitted: list[KeptJob], world: World, given: Any, text: str
 ) -> None:
-    context: dict[str, Any] = {"task": SimpleNamespace(outlets=[]), "outlet_events": OutletEventAccessors()}
+    context = a_context()
+    MarkSet(DAYS, text, "run 1").run(world.source)
     an_operator(policies, set_done=given).execute(context)
     assert submitted[0].settings.set_done == text
     [asset] = context["task"].outlets
     assert asset.uri == "twinhive-set://east/sales/days"
     assert context["outlet_events"][asset].partition_keys == {text}
+
+
+@pytest.mark.parametrize("other", [None, "p=2", "*"], ids=["none", "another", "a broader one"])
+def test_a_set_that_was_unmarked_before_the_task_was_cleared_is_not_announced(
+    policies: PolicyFiles, submitted: list[KeptJob], world: World, other: str | None
+) -> None:
+    MarkSet(DAYS, "p=1", "run 1").run(world.source)
+    UnmarkSet(DAYS, "p=1").run(world.source)
+    if other is not None:
+        MarkSet(DAYS, other, "run 2").run(world.source)
+    context = a_context()
+    an_operator(policies, set_done="p=1").execute(context)
+    assert (len(submitted), context["task"].outlets) == (1, [])
 
 
 @pytest.mark.parametrize(
