@@ -25,6 +25,10 @@ class WantedSet:
     since: int = 0
 
 
+SetAnswer = SetMark | InvalidSettings | None
+"""The mark by which a set is done, None for one that is not; what keeps it from being judged."""
+
+
 def sets_there(
     metastore: MetastoreReader,
     wanted: Iterable[WantedSet],
@@ -33,21 +37,35 @@ def sets_there(
 ) -> dict[WantedSet, SetMark]:
     """Return those that are done, each with the mark that says so: its own, or that of a broader set.
 
-    A mark of a table that was dropped and made again does not count, nor one that has expired. Whatever the number of
-    sets, each database is asked three questions (a further one for each 1,000 names).
+    A mark of a table that was dropped and made again does not count, nor one that has expired. Raises InvalidSettings.
+    """
+    found: dict[WantedSet, SetMark] = {}
+    for one, answer in set_answers(metastore, wanted, keep, clock).items():
+        if isinstance(answer, InvalidSettings):
+            raise answer
+        if answer is not None:
+            found[one] = answer
+    return found
+
+
+def set_answers(
+    metastore: MetastoreReader,
+    wanted: Iterable[WantedSet],
+    keep: str = DEFAULT_KEEP,
+    clock: Callable[[], float] = time.time,
+) -> dict[WantedSet, SetAnswer]:
+    """Return what is to be said of each: a table whose property has no sense is the trouble of those who wait for it.
+
+    Whatever the number of sets, each database is asked three questions (a further one for each 1,000 names).
     """
     by_database: dict[str, list[WantedSet]] = defaultdict(list)
     for one in wanted:
         by_database[one.table.database].append(one)
-    found: dict[WantedSet, SetMark] = {}
+    found: dict[WantedSet, SetAnswer] = {}
     for database, some in by_database.items():
         marks = _marks(metastore, database, some)
         tables = {table.name: table for table in metastore.tables(database, sorted({one.table.table for one in some}))}
-        for one in some:
-            table = tables.get(one.table)
-            mark = None if table is None else _first(one, marks, table, keep, clock())
-            if mark is not None:
-                found[one] = mark
+        found |= {one: _answer(one, marks, tables.get(one.table), keep, clock()) for one in some}
     return found
 
 
@@ -79,6 +97,15 @@ def _marks(metastore: MetastoreReader, database: str, some: Iterable[WantedSet])
         return {}
     names = {_name(one.table, spec) for one in some for spec in one.spec.broader()}
     return {mark.name: mark for mark in map(SetMark.read, metastore.partitions(sets.name, sorted(names)))}
+
+
+def _answer(one: WantedSet, marks: Mapping[str, SetMark], table: Table | None, keep: str, now: float) -> SetAnswer:
+    if table is None:
+        return None
+    try:
+        return _first(one, marks, table, keep, now)
+    except InvalidSettings as error:
+        return error
 
 
 def _first(one: WantedSet, marks: Mapping[str, SetMark], table: Table, keep: str, now: float) -> SetMark | None:

@@ -10,10 +10,10 @@ from typing import Any, Protocol, cast
 
 from twinhive.airflow_edge.waiting.hearings import Hearing, Hearings
 from twinhive.airflow_edge.waiting.one_thread import OneThread
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.objects import Database
 from twinhive.ports import MetastoreReader
-from twinhive.sets.there import WantedSet, sets_there
+from twinhive.sets.there import WantedSet, set_answers
 
 POLL_SECONDS = 3.0
 TOLD_SECONDS = 60.0
@@ -167,8 +167,8 @@ def _asked_together(questions: list[AwaitedState]) -> list[list[AwaitedState]]:
 def _answers(metastore: Watched, some: list[AwaitedState]) -> dict[AwaitedState, Any]:
     of_sets = [question for question in some if isinstance(question, SetQuestion)]
     if of_sets:
-        found = sets_there(cast(MetastoreReader, metastore), [one.wanted for one in of_sets], of_sets[0].keep)
-        return {one: found.get(one.wanted) for one in of_sets}
+        found = set_answers(cast(MetastoreReader, metastore), [one.wanted for one in of_sets], of_sets[0].keep)
+        return {one: found[one.wanted] for one in of_sets if not isinstance(found[one.wanted], InvalidSettings)}
     return {question: _answer(metastore, question) for question in some if not isinstance(question, SetQuestion)}
 
 
