@@ -14,7 +14,7 @@ from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failu
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.end_of_task import timeout_of
 from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
-from twinhive.airflow_edge.waiting.odd_answers import kept, odd_answers
+from twinhive.airflow_edge.waiting.odd_answers import kept, odd_answers, odd_of, trouble_of
 from twinhive.incremental.event_reached import Lack, Wanted, Where, table_in_scope, what_is_missing
 from twinhive.model.errors import InvalidSettings, TwinhiveError
 from twinhive.model.text import render
@@ -78,9 +78,9 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
             # Airflow's dag.test loses them: whoever tries a DAG out waits for what is the newest now.
             self.execute(context)
         else:
-            self._look(**told)
+            self._look(**{**told, **kept(odd_of(event, told.get("odd", 0)))}, trouble=trouble_of(event))
 
-    def _look(self, as_of: int | None, until: float, odd: int = 0) -> None:
+    def _look(self, as_of: int | None, until: float, odd: int = 0, trouble: str | None = None) -> None:
         odd_now = 0
         with as_airflow_failures():
             wiring = self._wiring()
@@ -99,6 +99,9 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
             self.log.info("event %s is there", as_of)
             return
         self.log.info(render(lack.why))
+        if trouble is not None:  # the triggerer would meet it again at once, and not whoever looks here
+            self.log.info("it is looked for again in a minute: the triggerer cannot look, %s", trouble)
+            lack = Lack(Where.LATER, lack.event_id, lack.why)
         self.defer(
             trigger=self._trigger(wiring, wanted, lack),
             method_name="look_again",

@@ -14,7 +14,7 @@ from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failu
 from twinhive.airflow_edge.set_operators import SetPlace
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.end_of_task import timeout_of
-from twinhive.airflow_edge.waiting.odd_answers import kept, odd_answers
+from twinhive.airflow_edge.waiting.odd_answers import kept, odd_answers, odd_of, trouble_of
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
 from twinhive.model.errors import InvalidSettings, TwinhiveError
 from twinhive.model.messages.topics import own_topic
@@ -41,10 +41,11 @@ class SetDoneSensor(BaseSensorOperator):
     since    a time, or a template of one (ISO 8601, UTC without a zone): only a mark from then on counts
     config   directory of clusters.yaml and policies/; None: $TWINHIVE_CONFIG, else the DAG folder
 
-    It waits in the triggerer, which listens to the cluster's broker if it has one, and looks when that says something;
-    without one each metastore is polled once for all sensors, however many there are. It fails at once for a table that
-    is not there, and for a set that the table cannot have. A server that does not answer is waited for. It returns
-    `set`, the set by which it is done (`by_set`), `marked` and `count`.
+    It waits in the triggerer, which listens to the cluster's broker if it has one, and looks when that says
+    something; without one each metastore is polled once for all sensors, however many there are. It fails at once for
+    a table that is not there, also when it is dropped meanwhile, and for a set that the table cannot have. A server
+    that does not answer is waited for. It returns `set`, the set by which it is done (`by_set`), `marked` and
+    `count`.
     """
 
     template_fields: Sequence[str] = ("cluster", "policy", "table", "set", "since")
@@ -77,10 +78,10 @@ class SetDoneSensor(BaseSensorOperator):
         return self._look(time.time() + self.timeout)
 
     def look_again(self, context: Any, event: Any = None, until: float | None = None, odd: int = 0) -> dict[str, Any]:
-        """Look when the triggerer says that it is done; `until` is the end of the first wait."""
-        return self._look(time.time() + self.timeout if until is None else until, odd)
+        """Look when the triggerer says that it is done, or in trouble; `until` is the end of the first wait."""
+        return self._look(time.time() + self.timeout if until is None else until, odd_of(event, odd), trouble_of(event))
 
-    def _look(self, until: float, odd: int = 0) -> dict[str, Any]:
+    def _look(self, until: float, odd: int = 0, trouble: str | None = None) -> dict[str, Any]:
         odd_now = 0
         with as_airflow_failures():
             place = SetPlace.of(
@@ -100,6 +101,8 @@ class SetDoneSensor(BaseSensorOperator):
             self.log.info("set %s of %s is done, by %s", wanted.spec, wanted.table, mark.spec)
             marked = datetime.fromtimestamp(mark.marked, UTC).isoformat()
             return {"set": str(wanted.spec), "by_set": mark.spec, "marked": marked, "count": mark.count}
+        if trouble is not None:  # the triggerer would meet it again at once, and not whoever looks here
+            trigger, why = TimeDeltaTrigger(_LOOK_AGAIN), f"{why}; the triggerer cannot look for it: {trouble}"
         self.log.info(why)
         self.defer(
             trigger=trigger,

@@ -54,13 +54,18 @@ def data_table(metastore: MetastoreReader, name: TableName) -> Table:
     """Return the table whose sets are asked for. Raises Missing."""
     table = metastore.table(name)
     if table is None:
-        raise Missing(
-            f"there is no table {name}",
-            found="no such table",
-            expected="a table whose sets are meant",
-            next_step="correct the name: database.table",
-        )
+        raise no_table(name)
     return table
+
+
+def no_table(name: TableName) -> Missing:
+    """Return what is said of sets whose table is not there."""
+    return Missing(
+        f"there is no table {name}",
+        found="no such table",
+        expected="a table whose sets are meant",
+        next_step="correct the name: database.table",
+    )
 
 
 def refuse_replica(metastore: MetastoreReader, database: str) -> None:

@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from twinhive.model.errors import InvalidSettings
+from twinhive.model.errors import InvalidSettings, Missing
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
 from twinhive.model.sets.mark import KEEP, SetMark, is_expired, mark_name
 from twinhive.model.sets.spec import SetSpec
 from twinhive.ports import MetastoreReader
-from twinhive.sets.table import find_sets_table
+from twinhive.sets.table import find_sets_table, no_table
 
 DEFAULT_KEEP = "30d"
 
@@ -25,8 +25,8 @@ class WantedSet:
     since: int = 0
 
 
-SetAnswer = SetMark | InvalidSettings | None
-"""The mark by which a set is done, None for one that is not; what keeps it from being judged."""
+SetAnswer = SetMark | InvalidSettings | Missing | None
+"""The mark by which a set is done, None for one that is not; what keeps it from being judged, or from being there."""
 
 
 def sets_there(
@@ -37,13 +37,14 @@ def sets_there(
 ) -> dict[WantedSet, SetMark]:
     """Return those that are done, each with the mark that says so: its own, or that of a broader set.
 
-    A mark of a table that was dropped and made again does not count, nor one that has expired. Raises InvalidSettings.
+    A mark of a table that was dropped and made again does not count, nor one that has expired. A table that is not
+    there has no sets. Raises InvalidSettings.
     """
     found: dict[WantedSet, SetMark] = {}
     for one, answer in set_answers(metastore, wanted, keep, clock).items():
         if isinstance(answer, InvalidSettings):
             raise answer
-        if answer is not None:
+        if isinstance(answer, SetMark):
             found[one] = answer
     return found
 
@@ -101,7 +102,7 @@ def _marks(metastore: MetastoreReader, database: str, some: Iterable[WantedSet])
 
 def _answer(one: WantedSet, marks: Mapping[str, SetMark], table: Table | None, keep: str, now: float) -> SetAnswer:
     if table is None:
-        return None
+        return no_table(one.table)
     try:
         return _first(one, marks, table, keep, now)
     except InvalidSettings as error:

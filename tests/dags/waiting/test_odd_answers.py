@@ -87,3 +87,27 @@ def test_it_is_a_quarter_of_an_hour_of_looks_in_a_row() -> None:
         looks_with(ODD, odd)
     with pytest.raises(ActNow):
         looks_with(ActNow("mend it"), 0)
+
+
+def test_a_trigger_waits_through_a_quarter_of_an_hour_of_them() -> None:
+    """Looks without any answer in between do not count, and an answer that is known begins anew."""
+    now = 0.0
+    odd: odd_answers.OddTime[str] = odd_answers.OddTime(lambda: now)
+
+    def looked(answer: Exception | None, seconds: float) -> list[str]:
+        nonlocal now
+        now += seconds
+        odd.look(["a", "b"])
+        if answer is None:
+            odd.over(["a"])
+        return odd.met(["a"]) if answer is ODD else []
+
+    for _ in range(2):
+        assert looked(ODD, 5_000) == []
+        assert looked(ODD, 899) == []
+        assert looked(Unreachable("no answer"), 5_000) == []
+        assert looked(ODD, 0.5) == []
+        assert looked(ODD, 0.5) == ["a"] == looked(ODD, 0)
+        assert looked(None, 10) == []
+    odd.look(["b"])
+    assert looked(ODD, 5_000) == []

@@ -1,13 +1,14 @@
 """Whatever goes wrong in the poll that sensors share, none of them is left waiting for ever."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from twinhive.airflow_edge.waiting import replica_watch
 from twinhive.airflow_edge.waiting.replica_watch import looks
-from twinhive.model.errors import Refused, Unreachable
+from twinhive.model.errors import Refused, Unexplained, Unreachable
 from twinhive.model.objects import Database
 
 
@@ -30,6 +31,8 @@ class Metastore:
     def database(self, name: str) -> Database | None:
         if name == "secret":
             raise Refused("reading database secret: permission denied")
+        if name == "away":
+            raise KeyError("x")
         return Database(name, None, None, {"name": name}, "{}")
 
 
@@ -39,13 +42,17 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def first(metastore: Metastore, question: str | None) -> Any:
-    async for answer in looks("m", metastore.open, question):
+    return await first_of(metastore.open, question)
+
+
+async def first_of(open_metastore: Callable[[], Metastore], question: str | None) -> Any:
+    async for answer in looks("m", open_metastore, question):
         return answer
 
 
 @pytest.mark.parametrize(
     "failure",
-    [PermissionError("401"), RuntimeError("no API server"), KeyError("x"), Unreachable("away"), Refused("not you")],
+    [PermissionError("401"), RuntimeError("no API server"), KeyError("x"), Unreachable("away"), Unexplained("odd")],
     ids=lambda error: type(error).__name__,
 )
 def test_one_failure_of_whatever_kind_is_waited_out(failure: Exception) -> None:
@@ -82,9 +89,7 @@ def test_a_question_that_is_refused_keeps_no_other_waiting() -> None:
         refused = asyncio.ensure_future(first(metastore, "secret"))
         await asyncio.sleep(0)
         assert await asyncio.wait_for(first(metastore, "sales"), 20) == {"name": "sales"}
-        assert not refused.done()
-        refused.cancel()
-        await asyncio.gather(refused, return_exceptions=True)
+        assert isinstance((await asyncio.wait_for(refused, 20)).error, Refused)
 
     asyncio.run(main())
 
@@ -92,7 +97,7 @@ def test_a_question_that_is_refused_keeps_no_other_waiting() -> None:
 def test_who_comes_after_a_poll_that_ended_gets_another_one() -> None:
     async def main() -> None:
         metastore = Metastore()
-        left = asyncio.ensure_future(first(metastore, "secret"))
+        left = asyncio.ensure_future(first(metastore, "away"))
         await asyncio.sleep(0.01)
         [watch] = replica_watch._watches.values()
         watch.polling.cancel()
@@ -101,5 +106,16 @@ def test_who_comes_after_a_poll_that_ended_gets_another_one() -> None:
         left.cancel()
         await asyncio.gather(left, return_exceptions=True)
         assert replica_watch._watches == {}
+
+    asyncio.run(main())
+
+
+def test_a_metastore_that_cannot_be_opened_without_a_person_is_told_to_all() -> None:
+    def refused() -> Metastore:
+        raise Refused("no keytab")
+
+    async def main() -> None:
+        answers = await asyncio.wait_for(asyncio.gather(*(first_of(refused, one) for one in (None, "sales"))), 20)
+        assert [str(answer.error) for answer in answers] == ["no keytab"] * 2
 
     asyncio.run(main())

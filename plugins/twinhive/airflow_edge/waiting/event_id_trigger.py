@@ -6,7 +6,8 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from twinhive.airflow_edge.waiting.end_of_task import EndOfTask
-from twinhive.airflow_edge.waiting.replica_watch import looks
+from twinhive.airflow_edge.waiting.odd_answers import told_of
+from twinhive.airflow_edge.waiting.replica_watch import Trouble, looks
 from twinhive.airflow_edge.waiting.stored_trigger import opener, stored
 from twinhive.incremental.event_reached import missing_of_database
 from twinhive.model.errors import ActNow
@@ -14,7 +15,7 @@ from twinhive.model.text import render
 
 
 class EventIdTrigger(BaseTrigger):
-    """Fire once, when an event is reached; whoever waits looks for himself then whether all is there.
+    """Fire once, when an event is reached, or a person must act; whoever waits looks for himself then.
 
     metastore  settings as in clusters.yaml, in JSON: the triggerer needs no configuration of its own
     database   the replica's database; None: the newest event of the metastore's own log counts
@@ -48,11 +49,12 @@ class EventIdTrigger(BaseTrigger):
         before, task = None, EndOfTask()
         answers = looks(self.metastore, opener(self.metastore), self.database)
         async for answer in answers:
-            why = self._missing(answer)
+            trouble = answer.error if isinstance(answer, Trouble) else None
+            why = None if trouble else self._missing(answer)
             if why is None:
                 await answers.aclose()
                 await task.known()
-                yield TriggerEvent({"event_id": self.event_id})
+                yield TriggerEvent(told_of(trouble) if trouble else {"event_id": self.event_id})
                 return
             if why != before:
                 self.log.info(why)

@@ -9,11 +9,12 @@ from functools import partial
 from typing import Any, Protocol, cast
 
 from twinhive.airflow_edge.waiting.hearings import Hearing, Hearings
+from twinhive.airflow_edge.waiting.odd_answers import OddTime
 from twinhive.airflow_edge.waiting.one_thread import OneThread
-from twinhive.model.errors import ActNow, InvalidSettings
+from twinhive.model.errors import ActNow, may_pass
 from twinhive.model.objects import Database
 from twinhive.ports import MetastoreReader
-from twinhive.sets.there import WantedSet, set_answers
+from twinhive.sets.there import SetAnswer, WantedSet, set_answers
 
 POLL_SECONDS = 3.0
 TOLD_SECONDS = 60.0
@@ -33,6 +34,14 @@ class SetQuestion:
 AwaitedState = str | SetQuestion | None
 """A database, whose parameters are wanted (None: there is no such database); a set, whose mark is (None: it is not
 done); None: the newest event's id is."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """The answer to a question that is refused, or has been answered for too long in a way that nobody knows."""
+
+    error: ActNow
+
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +68,8 @@ async def looks(
 
     Where a broker tells each who asks (`hearing`), it is asked when that says something, and once a minute.
 
-    What cannot be answered is not yielded: the failure is logged once, and the poll goes on after growing pauses.
+    What may pass by itself is not yielded: the failure is logged once, and the poll goes on after growing pauses. What
+    a person must mend is: `Trouble`.
     """
     identity = (id(asyncio.get_running_loop()), key)
     watch = _watches.get(identity)
@@ -97,6 +107,7 @@ class _Watch:
         self._open = open_metastore
         self._metastore: Watched | None = None
         self._failures = 0
+        self._odd: OddTime[AwaitedState] = OddTime()
 
     def has_answered(self, question: AwaitedState, after: int) -> bool:
         """True when a poll later than round `after` has an answer to the question."""
@@ -131,15 +142,20 @@ class _Watch:
         """Return the answers that there are. Raises nothing: a failure is counted, and nothing may end the watch."""
         found: dict[AwaitedState, Any] = {}
         failure: Exception | None = None
+        self._odd.look(questions)
         for some in _asked_together(questions):
             try:
                 self._metastore = self._metastore or self._open()
                 found |= _answers(self._metastore, some)
-            except Exception as error:
+                self._odd.over(some)
+            except ActNow as error:
                 # Its address may be another by now. What is wrong with one question alone keeps no other waiting.
                 failure, self._metastore = error, None
-                if not isinstance(error, ActNow):
-                    break
+                lasting = self._odd.met(some) if may_pass(error) else some
+                found |= dict.fromkeys(lasting, Trouble(error))
+            except Exception as error:
+                failure, self._metastore = error, None
+                break
         self._note(failure)
         return found
 
@@ -168,8 +184,12 @@ def _answers(metastore: Watched, some: list[AwaitedState]) -> dict[AwaitedState,
     of_sets = [question for question in some if isinstance(question, SetQuestion)]
     if of_sets:
         found = set_answers(cast(MetastoreReader, metastore), [one.wanted for one in of_sets], of_sets[0].keep)
-        return {one: found[one.wanted] for one in of_sets if not isinstance(found[one.wanted], InvalidSettings)}
+        return {one: _or_trouble(found[one.wanted]) for one in of_sets}
     return {question: _answer(metastore, question) for question in some if not isinstance(question, SetQuestion)}
+
+
+def _or_trouble(answer: SetAnswer) -> Any:
+    return Trouble(answer) if isinstance(answer, ActNow) else answer
 
 
 def _answer(metastore: Watched, question: str | None) -> Any:

@@ -7,15 +7,17 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from twinhive.airflow_edge.waiting.end_of_task import EndOfTask
 from twinhive.airflow_edge.waiting.hearings import Hearing
-from twinhive.airflow_edge.waiting.replica_watch import SetQuestion, looks
+from twinhive.airflow_edge.waiting.odd_answers import told_of
+from twinhive.airflow_edge.waiting.replica_watch import SetQuestion, Trouble, looks
 from twinhive.airflow_edge.waiting.stored_trigger import opener, stored
 from twinhive.model.names import TableName
+from twinhive.model.sets.mark import SetMark
 from twinhive.model.sets.spec import SetSpec
 from twinhive.sets.there import WantedSet
 
 
 class SetDoneTrigger(BaseTrigger):
-    """Fire once, when a set is done; whoever waits looks for himself then.
+    """Fire once, when a set is done, or a person must mend what keeps it from being known; whoever waits looks then.
 
     metastore  settings as in clusters.yaml, in JSON: the triggerer needs no configuration of its own
     table      database and name
@@ -57,9 +59,13 @@ class SetDoneTrigger(BaseTrigger):
             SetQuestion(wanted, self.keep),
             Hearing(*self.heard_on) if self.heard_on else None,
         )
-        async for mark in answers:
-            if mark is not None:
+        async for answer in answers:
+            if answer is not None:
                 await answers.aclose()
                 await task.known()
-                yield TriggerEvent({"set": mark.spec, "count": mark.count})
+                yield TriggerEvent(_said(answer))
                 return
+
+
+def _said(answer: SetMark | Trouble) -> dict[str, Any]:
+    return told_of(answer.error) if isinstance(answer, Trouble) else {"set": answer.spec, "count": answer.count}
