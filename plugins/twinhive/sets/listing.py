@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from twinhive.model.errors import AlreadyThere, InvalidSettings
-from twinhive.model.names import TableName
+from twinhive.model.names import TableName, partition_values
 from twinhive.model.objects import Partition, Table
 from twinhive.model.sets.mark import SetMark, is_expired, is_findable, mark_name, sets_table
 from twinhive.model.sets.spec import SetSpec
@@ -35,12 +35,21 @@ _LEFT_BEHIND = (SetStanding.EXPIRED, SetStanding.NO_TABLE, SetStanding.RENAMED, 
 
 @dataclass(frozen=True)
 class ListedSet:
-    """A mark and what it is worth; `moved_to` is the name that its table has now, `trouble` what is wrong with it."""
+    """A mark and what it is worth; `moved_to` is the name that its table has now, `trouble` what is wrong with it.
+
+    `written` is what plain SQL has written for its table, where that is not in lower case.
+    """
 
     mark: SetMark
     standing: SetStanding
     moved_to: TableName | None = None
     trouble: str | None = None
+    written: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its partition in the set table."""
+        return mark_name(self.written or self.mark.table.table, self.mark.spec)
 
 
 @dataclass(frozen=True)
@@ -64,25 +73,30 @@ class SetsOfDatabase:
             tables[table.name.table] = table
             if (number := table_id(table)) is not None:
                 by_id[number] = table
-        if self.table is None:
-            names = self.metastore.partition_names(sets.name)
-        else:
-            names = self.metastore.partition_names_with(sets.name, (self.table, ""))
+        names = [one for one in self.metastore.partition_names(sets.name) if self._is_asked(one)]
         for start in range(0, len(names), _PER_CALL):
             for partition in self.metastore.partitions(sets.name, names[start : start + _PER_CALL]):
                 mark = SetMark.read(partition)
-                if self.table not in (None, mark.table.table):
-                    continue
                 same = by_id.get(mark.table_id) if mark.table_id is not None else None
                 yield self._standing(partition, mark, tables.get(mark.table.table), same)
 
     def _standing(self, partition: Partition, mark: SetMark, table: Table | None, same: Table | None) -> ListedSet:
         if not is_findable(partition.values):
-            trouble = f"written otherwise its table is {mark.table.table}"
-            return ListedSet(mark, SetStanding.UNREADABLE, trouble=trouble)
+            return self._unfindable(standing_of(mark, table, self.keep, self.clock()), partition.values[0])
         if (table is None or not mark.is_of(table)) and same is not None and same.name != mark.table:
             return ListedSet(mark, SetStanding.RENAMED, same.name)
         return standing_of(mark, table, self.keep, self.clock())
+
+    def _is_asked(self, name: str) -> bool:
+        return self.table is None or partition_values(name)[0].lower() == self.table
+
+    @staticmethod
+    def _unfindable(listed: ListedSet, written: str) -> ListedSet:
+        """Return what a mark is worth that names its table otherwise: left behind as others are, or unreadable."""
+        if listed.standing in _LEFT_BEHIND:
+            return replace(listed, written=written)
+        trouble = f"written otherwise its table is {listed.mark.table.table}"
+        return ListedSet(listed.mark, SetStanding.UNREADABLE, trouble=trouble, written=written)
 
 
 def standing_of(mark: SetMark, table: Table | None, keep: str, now: float) -> ListedSet:
@@ -120,7 +134,7 @@ def take_away(metastore: MetastoreWriter, database: str, some: Sequence[ListedSe
     sets = find_sets_table(metastore, database)
     if sets is None:
         return
-    names = dict.fromkeys(one.mark.name for one in some)
+    names = dict.fromkeys(one.name for one in some)
     moved = [replace(one.mark, table=one.moved_to) for one in some if one.moved_to is not None]
     for mark in moved:
         if mark.name not in names:
