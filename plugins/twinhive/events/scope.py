@@ -14,8 +14,8 @@ _DEFAULT_CATALOGS = frozenset({None, "", "hive"})
 NamesOfEvent = Callable[[EventRow], Iterable[TableName]]
 
 
-def is_of_hive(row: EventRow) -> bool:
-    """True for events of the catalog `hive`, which is the only one that has databases of ours; old rows name none."""
+def is_of_default_catalog(row: EventRow) -> bool:
+    """True for an event of the catalog that is replicated: databases of others may have the same names."""
     return row.catalog in _DEFAULT_CATALOGS
 
 
@@ -25,7 +25,7 @@ def in_scope(row: EventRow, policy: Policy, names_of: NamesOfEvent = names_touch
     A rename counts by its old and its new name. Transactions name no database and are out. An
     unknown type that names no database may change anything, so it is in: `decode_event` refuses it.
     """
-    if not is_of_hive(row):
+    if not is_of_default_catalog(row):
         return False
     if not row.database and row.event_type not in KNOWN_TYPES:
         return True

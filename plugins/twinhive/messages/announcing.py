@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from twinhive.events.decoder import decode_event
-from twinhive.events.scope import is_of_hive
+from twinhive.events.scope import is_of_default_catalog
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import (
@@ -49,7 +49,7 @@ class AnnouncedDatabases:
 
     def concern(self, row: EventRow) -> bool:
         """True for an event of which something may be told; its message is not opened."""
-        if not is_of_hive(row) or not row.database or not row.table or row.database not in self:
+        if not is_of_default_catalog(row) or not row.database or not row.table or row.database not in self:
             return False
         return row.event_type == _ADDED or (row.event_type in _OF_SETS and row.table.lower() == SETS_TABLE)
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from twinhive.events.decoder import decode_event
+from twinhive.events.scope import is_of_default_catalog
 from twinhive.model.changes.facts import partitions_named
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.names import TableName
@@ -82,7 +83,8 @@ def _told_of(source: MetastoreReader, database: str, event_id: int) -> tuple[fro
     names: set[str] = set()
     while rows := source.events_after(event_id, _PER_CALL):
         for row in rows:
-            if ((row.database or "").lower(), (row.table or "").lower()) == (database, SETS_TABLE):
+            named = ((row.database or "").lower(), (row.table or "").lower())
+            if is_of_default_catalog(row) and named == (database, SETS_TABLE):
                 for table, *spec in partitions_named(decode_event(row).change):
                     # Hive SQL may have marked it in capitals; the replica has it in small letters.
                     names |= {mark_name(one, "".join(spec)) for one in (table, table.lower())}

@@ -8,6 +8,7 @@ says nothing of what the replica has, unless nothing of its set is told between 
 from collections import defaultdict
 
 from twinhive.events.decoder import decode_event
+from twinhive.events.scope import is_of_default_catalog
 from twinhive.model.changes.facts import partitions_named, partitions_told, tables_of
 from twinhive.model.changes.kinds import DetailChange, Event
 from twinhive.model.errors import ActNow
@@ -63,7 +64,7 @@ class LaterEvents:
             return False
         while rows := self._ports.source.events_after(position, _PER_CALL):
             for row in rows:
-                if (row.database or "").lower() == self._database:
+                if is_of_default_catalog(row) and (row.database or "").lower() == self._database:
                     try:
                         self._note(decode_event(row))
                     except ActNow:
