@@ -2,13 +2,14 @@
 
 import json
 import logging
+import re
 
 import pytest
 from airflow.sdk.definitions.retry_policy import RetryAction
 from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 from airflow.serialization.serialized_objects import DagSerialization
 
-from tests.dags.airflow_home import create_database, parse_dags
+from tests.dags.airflow_home import CHECKOUT, create_database, parse_dags
 from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge.monitor.failures import (
     RETRIES,
@@ -139,3 +140,9 @@ def test_the_code_of_an_ending_says_what_comes_next(kind: type[TaskStopped]) -> 
     stopped = kind(Missing("gone"))
     assert stopped.code == kind.ending
     assert str(stopped) == "Missing: gone"
+
+
+def test_the_documents_list_all_endings() -> None:
+    text = (CHECKOUT / "docs" / "watching.md").read_text(encoding="utf-8").partition("## Endings of a task")[2]
+    listed = re.findall(r"^\| `(\w+)`", text.partition("\n## ")[0], re.MULTILINE)
+    assert set(listed) == {ending.__name__ for ending in TaskStopped.__subclasses__()}
