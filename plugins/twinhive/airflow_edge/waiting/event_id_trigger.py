@@ -7,7 +7,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from twinhive.airflow_edge.waiting.end_of_task import EndOfTask
 from twinhive.airflow_edge.waiting.odd_answers import told_of
-from twinhive.airflow_edge.waiting.replica_watch import Trouble, looks
+from twinhive.airflow_edge.waiting.replica_watch import Unanswerable, looks
 from twinhive.airflow_edge.waiting.stored_trigger import opener, stored
 from twinhive.incremental.event_reached import missing_of_database
 from twinhive.model.errors import ActNow
@@ -49,7 +49,7 @@ class EventIdTrigger(BaseTrigger):
         before, task = None, EndOfTask()
         answers = looks(self.metastore, opener(self.metastore), self.database)
         async for answer in answers:
-            trouble = answer.error if isinstance(answer, Trouble) else None
+            trouble = answer.error if isinstance(answer, Unanswerable) else None
             why = None if trouble else self._missing(answer)
             if why is None:
                 await answers.aclose()

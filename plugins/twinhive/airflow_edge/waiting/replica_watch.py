@@ -37,7 +37,7 @@ done); None: the newest event's id is."""
 
 
 @dataclass(frozen=True)
-class Trouble:
+class Unanswerable:
     """The answer to a question that is refused, or has been answered for too long in a way that nobody knows."""
 
     error: ActNow
@@ -69,7 +69,7 @@ async def looks(
     Where a broker tells each who asks (`hearing`), it is asked when that says something, and once a minute.
 
     What may pass by itself is not yielded: the failure is logged once, and the poll goes on after growing pauses. What
-    a person must mend is: `Trouble`.
+    a person must mend is: `Unanswerable`.
     """
     identity = (id(asyncio.get_running_loop()), key)
     watch = _watches.get(identity)
@@ -152,7 +152,7 @@ class _Watch:
                 # Its address may be another by now. What is wrong with one question alone keeps no other waiting.
                 failure, self._metastore = error, None
                 lasting = self._odd.met(some) if may_pass(error) else some
-                found |= dict.fromkeys(lasting, Trouble(error))
+                found |= dict.fromkeys(lasting, Unanswerable(error))
             except Exception as error:
                 failure, self._metastore = error, None
                 break
@@ -189,7 +189,7 @@ def _answers(metastore: Watched, some: list[AwaitedState]) -> dict[AwaitedState,
 
 
 def _or_trouble(answer: SetAnswer) -> Any:
-    return Trouble(answer) if isinstance(answer, ActNow) else answer
+    return Unanswerable(answer) if isinstance(answer, ActNow) else answer
 
 
 def _answer(metastore: Watched, question: str | None) -> Any:

@@ -8,7 +8,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 from twinhive.airflow_edge.waiting.end_of_task import EndOfTask
 from twinhive.airflow_edge.waiting.hearings import Hearing
 from twinhive.airflow_edge.waiting.odd_answers import told_of
-from twinhive.airflow_edge.waiting.replica_watch import SetQuestion, Trouble, looks
+from twinhive.airflow_edge.waiting.replica_watch import SetQuestion, Unanswerable, looks
 from twinhive.airflow_edge.waiting.stored_trigger import opener, stored
 from twinhive.model.names import TableName
 from twinhive.model.sets.mark import SetMark
@@ -67,5 +67,5 @@ class SetDoneTrigger(BaseTrigger):
                 return
 
 
-def _said(answer: SetMark | Trouble) -> dict[str, Any]:
-    return told_of(answer.error) if isinstance(answer, Trouble) else {"set": answer.spec, "count": answer.count}
+def _said(answer: SetMark | Unanswerable) -> dict[str, Any]:
+    return told_of(answer.error) if isinstance(answer, Unanswerable) else {"set": answer.spec, "count": answer.count}
