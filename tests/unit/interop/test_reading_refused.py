@@ -148,6 +148,17 @@ def without_the_files_of_an_event(hive: HiveWorld, directory: str) -> None:
     hive.files.delete(only(hive, directory, "data/_files"))
 
 
+def with_an_events_file_without_checksum(hive: HiveWorld, directory: str) -> None:
+    path = only(hive, directory, "data/_files")
+    name = hive.files.read(path).decode().partition("#")[0]
+    hive.files.write(path, f"{name}###\n".encode())
+
+
+def with_an_events_file_that_is_a_path_alone(hive: HiveWorld, directory: str) -> None:
+    path = only(hive, directory, "data/_files")
+    hive.files.write(path, hive.files.read(path).partition(b"#")[0])
+
+
 def without_the_objects_of_an_event(hive: HiveWorld, directory: str) -> None:
     hive.files.delete(only(hive, directory, "/_metadata"))
 
@@ -171,6 +182,8 @@ def with_half_a_letter_in_a_rename(hive: HiveWorld, directory: str) -> None:
         (with_an_event_under_anothers_number, ActNow, "_dumpmetadata"),
         (of_an_unknown_event, ActNow, "EVENT_INVENTED"),
         (without_the_files_of_an_event, Missing, "data/_files"),
+        (with_an_events_file_without_checksum, ActNow, "no checksum"),
+        (with_an_events_file_that_is_a_path_alone, ActNow, "no checksum"),
         (without_the_objects_of_an_event, Missing, "_metadata"),
         (with_half_a_letter_in_a_rename, ActNow, "EVENT_RENAME_TABLE"),
     ],

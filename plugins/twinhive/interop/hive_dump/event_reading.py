@@ -15,7 +15,7 @@ from twinhive.dump.manifest import LeftOutObject
 from twinhive.events.structs import parse_json
 from twinhive.interop.hive_dump import dump_types
 from twinhive.interop.hive_dump.descriptions import Description
-from twinhive.interop.hive_dump.file_lines import decode_entries
+from twinhive.interop.hive_dump.file_lines import decode_entries, decode_entry
 from twinhive.interop.hive_dump.hive_objects import function_of, partition_of, table_of
 from twinhive.interop.hive_dump.object_descriptions import TableDescription, decode_struct, decode_table
 from twinhive.interop.hive_dump.places import data_in, description_in, event_description_in
@@ -208,7 +208,13 @@ class EventReading:
         if not table.kind.has_logged_files:
             return ()
         path = data_in(self.directory, partition)
-        return decode_entries(self._part(path), path)
+        entries = decode_entries(self._part(path), path)
+        for file in map(decode_entry, entries):
+            # Nothing finds such a file later: a statement has no scan.
+            if not file.checksum:
+                what = f"the file {file.path} of event {self.event_id}"
+                raise unusable(what, "no checksum", "the checksum that says which it is")
+        return entries
 
     def _part(self, path: str) -> bytes:
         try:
