@@ -201,6 +201,13 @@ DUMP_CASES = (
         ("REPLACE brings tables into the scope", "found:    LIMIT 5"),
     ),
     Case(
+        "dump: external tables that come whole, and a limit",
+        _at(
+            "east", f"REPL DUMP sales FROM 1 LIMIT 5 WITH ('hive.repl.bootstrap.external.tables'='true', {BASE}='/ext')"
+        ),
+        ("brings external tables whole", "outside", "found:    LIMIT 5"),
+    ),
+    Case(
         "dump: a rename into the scope, and a limit",
         _at("east", "REPL DUMP sales.['[a-z]+'] FROM 9 LIMIT 5"),
         ("event 10 brings a table into the scope", "found:    LIMIT 5"),

@@ -93,7 +93,8 @@ _ALL = (
         _DUMP,
         "bootstrap_external_tables",
         Flag(),
-        "true in an incremental dump: all external tables come whole with it, for a replica that was made without them",
+        "true in an incremental dump: all external tables come whole with it, for a replica that was made without them"
+        "; not with TO or LIMIT",
         "the same, once; it takes `hive.repl.include.external.tables` with it",
     ),
     HiveKey(

@@ -40,15 +40,27 @@ _MOST_READINGS = 5
 
 @dataclass(frozen=True)
 class EventsAsked:
-    """The events that a statement asks for, and the tables that are dumped whole beside them."""
+    """The events that a statement asks for, and the tables that are dumped whole beside them.
+
+    `cut_by` is the event before which a bounded range ends, because it brings a table into the scope.
+    """
 
     event_range: EventRange
-    whole: tuple[str, ...]
+    whole: tuple[str, ...] = ()
+    cut_by: int | None = None
 
 
 def events_asked(source: MetastoreReader, order: DumpOrder) -> EventsAsked:
     """Read the log. Raises InvalidSettings for a statement that cannot be carried out; nothing is written."""
-    return EventsAsked(*_whole_tables(source, order, _event_range(source, order)))
+    event_range = _event_range(source, order)
+    events = [decode_event(row) for row in event_range.rows]
+    new, external = newly_included(source, order, events), _external_whole(source, order)
+    if order.is_bounded:
+        _refuse_bounded(order, new, external)
+    renamed = renamed_in(order.policy, events)
+    if renamed and order.is_bounded:
+        return _cut(order, event_range, min(renamed.values()))
+    return EventsAsked(event_range, tuple(sorted({*new, *renamed, *external})))
 
 
 def dump_events(ports: SourcePorts, order: DumpOrder, asked: EventsAsked, report: Report) -> Dump:
@@ -57,7 +69,7 @@ def dump_events(ports: SourcePorts, order: DumpOrder, asked: EventsAsked, report
     for _ in range(_MOST_READINGS):
         written = _write(ports, order, asked.event_range, whole)
         if isinstance(written, Dump):
-            _say(report, order, written)
+            _say(report, order, asked.cut_by, written)
             return written
         whole = tuple(sorted(written.union(whole)))
     raise TryAgain(
@@ -84,31 +96,38 @@ def _event_range(source: MetastoreReader, order: DumpOrder) -> EventRange:
     return EventRange(begin, end, tuple(rows))
 
 
-def _whole_tables(
-    source: MetastoreReader, order: DumpOrder, event_range: EventRange
-) -> tuple[EventRange, tuple[str, ...]]:
-    """Return the tables to dump whole, and the range, which ends before such an event if it may not reach further.
+def _external_whole(source: MetastoreReader, order: DumpOrder) -> list[str]:
+    """Return the external tables that come whole with the events, where the statement wants that."""
+    external = read_scope(source, order.policy).external if order.external_whole else ()
+    return sorted(table.name.table for table in external)
 
-    Whole tables are read as they are now, so only a range up to the newest event can hold them.
-    """
-    events = [decode_event(row) for row in event_range.rows]
-    new = newly_included(source, order, events)
-    if new and order.is_bounded:
+
+def _refuse_bounded(order: DumpOrder, new: list[str], external: list[str]) -> None:
+    """Refuse a range that may end before the newest event, as of which whole tables are read."""
+    if new:
         raise InvalidSettings(
             f"REPLACE brings tables into the scope, which are dumped as they are now: {', '.join(new[:5])}",
             found=_bound_of(order),
             expected="neither TO nor LIMIT",
             next_step="leave TO and LIMIT out of the statement that changes the policy",
         )
-    renamed = renamed_in(order.policy, events)
-    if renamed and order.is_bounded:
-        first = min(renamed.values())
-        rows = tuple(row for row in event_range.rows if row.event_id < first)
-        if not rows:
-            raise _unbounded(order, f"event {first} brings a table into the scope")
-        return EventRange(event_range.begin, rows[-1].position, rows), ()
-    external = read_scope(source, order.policy).external if order.external_whole else ()
-    return event_range, tuple(sorted({*new, *renamed, *(table.name.table for table in external)}))
+    if external:
+        raise InvalidSettings(
+            "hive.repl.bootstrap.external.tables brings external tables whole, which are dumped as they are now: "
+            + ", ".join(external[:5]),
+            found=_bound_of(order),
+            expected="neither TO nor LIMIT",
+            next_step="leave TO and LIMIT out of the statement that brings the external tables, "
+            "or hive.repl.bootstrap.external.tables out of this one",
+        )
+
+
+def _cut(order: DumpOrder, event_range: EventRange, first: int) -> EventsAsked:
+    """End a bounded range before the first event that brings a table into the scope."""
+    rows = tuple(row for row in event_range.rows if row.event_id < first)
+    if not rows:
+        raise _unbounded(order, f"event {first} brings a table into the scope")
+    return EventsAsked(EventRange(event_range.begin, rows[-1].position, rows), cut_by=first)
 
 
 def _unbounded(order: DumpOrder, why: str) -> InvalidSettings:
@@ -186,10 +205,12 @@ def _event_batches(
     return write_event_batches(ports, order.policy, attempt, items, end)
 
 
-def _say(report: Report, order: DumpOrder, dump: Dump) -> None:
+def _say(report: Report, order: DumpOrder, cut_by: int | None, dump: Dump) -> None:
     manifest, end = dump.manifest, dump.manifest.end.event_id
     report(f"events after {manifest.begin.event_id} up to {end}: {manifest.events} of this scope")
-    if order.to_event is not None and order.to_event > end and order.limit is None:
+    if cut_by is not None:
+        report(f"event {cut_by} brings a table into the scope: the dump ends before it, at event {end}")
+    elif order.to_event is not None and order.to_event > end and order.limit is None:
         report(f"TO {order.to_event} is newer than the newest event: the dump ends at event {end}")
     if manifest.window.snapshots:
         report(f"dumped whole, as they are at event {end}: {', '.join(manifest.window.snapshots)}")

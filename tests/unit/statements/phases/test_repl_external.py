@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.builders import an_external
-from tests.support.worlds.repl_world import ReplWorld
+from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.external.modes import External
 from twinhive.model.policy import Policy
@@ -60,3 +60,32 @@ def test_external_tables_come_whole_to_a_replica_that_was_made_without_them(repl
     repl.load(repl.dump(repl.status(), external_whole=True))
     assert "outside" in repl.tables()
     assert repl.world.replica_files.read(f"{PLACE}/part") == b"rows"
+
+
+@pytest.mark.parametrize("bound", [{"to_event": 9_999}, {"limit": 1}], ids=["TO", "LIMIT"])
+@pytest.mark.parametrize("change", ["create", "rename"])
+def test_external_tables_that_come_whole_need_the_newest_event(
+    repl: WithExternal, bound: dict[str, int], change: str
+) -> None:
+    scope: Scope = (("[a-q]+[0-9]*", "outside"), ())
+    repl.users.create_table("zz", files=[b"1"])
+    repl.external = an_external(included=False)
+    repl.load(repl.dump(scope=scope), scope=scope)
+    repl.external = an_external()
+    repl.users.create_table("a1", files=[b"1"])
+    if change == "rename":
+        repl.users.rename_table("zz", "a2")
+    repl.users.create_table("a3", files=[b"1"])
+    before = repl.world.source_files.paths()
+    with pytest.raises(InvalidSettings, match=r"brings external tables whole.*: outside"):
+        repl.dump(repl.status(), scope=scope, external_whole=True, **bound)
+    assert repl.world.source_files.paths() == before
+
+
+def test_the_key_of_whole_external_tables_bounds_nothing_where_there_are_none(repl: WithExternal) -> None:
+    scope: Scope = (EVERYTHING, ("outside",))
+    repl.load(repl.dump(scope=scope), scope=scope)
+    repl.users.create_table("one")
+    first = repl.world.source.current_event_id()
+    repl.users.create_table("two")
+    assert repl.dump(repl.status(), scope=scope, external_whole=True, to_event=first).last_event == first

@@ -171,8 +171,14 @@ def test_a_limited_dump_ends_before_a_rename_into_the_scope(repl: ReplWorld) -> 
     repl.users.create_table("made")
     before = repl.world.source.current_event_id()
     repl.users.rename_table("q5", "five")
+    rename = repl.world.source.current_event_id()
     dumped = repl.dump(repl.status(), scope=LETTERS, limit=10)
     assert dumped.last_event == before
+    repl.users.create_table("later")
+    repl.log.clear()
+    assert repl.dump(repl.status(), scope=LETTERS, to_event=rename + 1).last_event == before
+    (why,) = (line for line in repl.log if "the dump ends" in line)
+    assert why == f"event {rename} brings a table into the scope: the dump ends before it, at event {before}"
     with pytest.raises(InvalidSettings, match="brings a table into the scope"):
         repl.dump(before, scope=LETTERS, limit=10)
 
