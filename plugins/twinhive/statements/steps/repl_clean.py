@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from twinhive.dump.claiming import is_token, own_dump
 from twinhive.dump.loader_notes import FoundNote, LoaderNote, loader_notes, remove_note
 from twinhive.dump.sealed import SealedDump, description_path
-from twinhive.model.errors import ActNow, TwinhiveError, Unexplained
+from twinhive.model.errors import Missing, TwinhiveError
 from twinhive.model.files import FileStatus, base_name, join, parent
 from twinhive.model.text import Reader, render
 from twinhive.owned.directories import Owned
@@ -29,11 +29,15 @@ IsGone = Callable[[LoaderNote], bool]
 
 @dataclass(frozen=True)
 class _Old:
-    """A dump, or what is left of one that was cut off: then `last_event` is None."""
+    """A dump, or what is left of one that was cut off: then `last_event` is None.
+
+    `unread` is why its description could not be read: nobody knows then who needs it.
+    """
 
     directory: str
     made_at: float
     last_event: int | None
+    unread: TwinhiveError | None = None
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,8 @@ class DumpCleaner:
         for one in sorted(_older(self.files, self.dumps, self.oldest), key=lambda one: one.made_at):
             if one.directory == keep:
                 continue
-            if needed_by := notes.needing(one):
-                self.report(Detail(_KEPT, f"kept, {', '.join(needed_by)} needs it: {one.directory}"))
+            if why := _why_kept(one, notes):
+                self.report(Detail(_KEPT, f"kept, {why}: {one.directory}"))
             elif how := self._remove(one.directory):
                 line = f"{how}, older than {self.ttl_seconds:.0f} s: {one.directory}"
                 self.report(Detail("Removed dumps", line))
@@ -113,6 +117,14 @@ class _Notes:
         return removed
 
 
+def _why_kept(one: _Old, notes: _Notes) -> str:
+    """Return what keeps a dump, '' when nothing does."""
+    if one.unread is not None:
+        return f"its repl.json cannot be read ({render(one.unread.what, Reader.STATEMENTS)})"
+    needed_by = notes.needing(one)
+    return f"{', '.join(needed_by)} needs it" if needed_by else ""
+
+
 def _older(files: FileReader, dumps: str, than: float) -> list[_Old]:
     """Return the old ones of the directories that have the name of a dump; others are of no concern to us."""
     ((_, children),) = files.list_directories([dumps])
@@ -127,11 +139,11 @@ def _token(directory: str) -> str:
 def _old(files: FileReader, child: FileStatus) -> _Old:
     try:
         sealed = SealedDump.from_json(files.read(description_path(child.path)), child.path)
-    except Unexplained:  # a replica may need it: nobody knows of which event it is
-        raise
-    except ActNow:
-        # Cut off, or of another version: how old it is only its directory says.
+    except Missing:
+        # Cut off: how old it is only its directory says.
         return _Old(child.path, child.modified_ms / 1000, None)
+    except TwinhiveError as error:
+        return _Old(child.path, child.modified_ms / 1000, None, error)
     return _Old(child.path, sealed.made_at, sealed.last_event)
 
 
