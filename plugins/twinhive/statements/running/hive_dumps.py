@@ -17,10 +17,11 @@ from twinhive.interop.hive_dump.places import hive_directory
 from twinhive.interop.hive_dump.reading import HiveDump
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.log.sealing import change_manager_root
-from twinhive.model.errors import InvalidSettings, Missing
+from twinhive.model.errors import ActNow, InvalidSettings, Refused
 from twinhive.model.external.modes import METADATA_ONLY
 from twinhive.model.files import authority, base_name, join, short_hash
 from twinhive.model.policy import Policy
+from twinhive.owned.staging import own_staging
 from twinhive.ports import DumpPorts, FileWriter, SourcePorts
 from twinhive.statements.language import Scope, scope_text
 from twinhive.statements.running.clusters import StatementPlace
@@ -102,13 +103,13 @@ class OfHive:
     def taken_over(self, ports: SourcePorts, policy: Policy, report: Report) -> Dump:
         """Return it as one of ours in the policy's dump directory; one that was taken over before is kept.
 
+        One that is not whole any more, or of another version, is made anew: Hive's dump is there to make it of.
+
         A bootstrap during which the source changed is consolidated with the source's log: Hive's own replica would
         show states that never were until its first incremental load.
         """
-        try:
-            return open_sealed(ports.dump_files, policy.dumps)[1]
-        except Missing:
-            pass
+        if there := _taken_over_before(ports, policy):
+            return there
         hive, log = self.dump, ports.source
         dump = convert(self.files, ports.dump_files, hive, policy, log.log_id(), partial(position_at, log))
         if dump.manifest.kind is DumpKind.BOOTSTRAP:
@@ -124,6 +125,18 @@ class OfHive:
     def say_loaded(self) -> None:
         """Mark it as Hive's REPL LOAD does: Hive dumps nothing new before that."""
         acknowledge(self.files, self.dump)
+
+
+def _taken_over_before(ports: SourcePorts, policy: Policy) -> Dump | None:
+    """Return what an earlier try has taken over; what is there of one that cannot be opened is removed first."""
+    try:
+        return open_sealed(ports.dump_files, policy.dumps)[1]
+    except Refused:
+        raise
+    except ActNow:
+        if ours := own_staging(ports.dump_files, policy):
+            ours.discard(policy.dumps)
+        return None
 
 
 def taken_over_in(staging: str) -> str:
