@@ -220,12 +220,13 @@ def raise_one(errors: Iterable[BaseException | None]) -> None:
 def together(problems: Sequence[TwinhiveError], what: str, *, shown: int = 20) -> TwinhiveError:
     """Make one error of several, a single one as it is; only if all may pass by themselves is a retry right.
 
-    The first `shown` are told; the log has the others.
+    It is of the nearest kind that all of them are, so who handles that kind handles it. The first `shown` are told; the
+    log has the others.
     """
     if len(problems) == 1:
         return problems[0]
-    kinds = {type(problem) for problem in problems}
-    family = kinds.pop() if len(kinds) == 1 else family_of(problems)
+    nearest = _nearest_of(problems)
+    family = family_of(problems) if nearest is TwinhiveError else nearest
     text: Text = what
     for number, problem in enumerate(problems[:shown], start=1):
         text += f"\n{number}. " + problem.text
@@ -234,6 +235,12 @@ def together(problems: Sequence[TwinhiveError], what: str, *, shown: int = 20) -
     error = family(text)
     error.may_still_happen = any(ends_unknown(problem) for problem in problems)
     return error
+
+
+def _nearest_of(problems: Sequence[TwinhiveError]) -> type[TwinhiveError]:
+    """Return the nearest class that errors have in common."""
+    kinds = (kind for kind in type(problems[0]).__mro__ if issubclass(kind, TwinhiveError))
+    return next(kind for kind in kinds if all(isinstance(problem, kind) for problem in problems))
 
 
 def ends_unknown(error: BaseException) -> bool:

@@ -7,10 +7,12 @@ from twinhive.model.errors import (
     LeaseLost,
     Missing,
     Refused,
+    SourceGone,
     TryAgain,
     TwinhiveError,
     Unexplained,
     Unreachable,
+    Unwell,
     ends_unknown,
     family_of,
     may_pass,
@@ -43,3 +45,21 @@ def test_of_several_errors_a_persons_turn_comes_before_a_repetitions(
 ) -> None:
     assert family_of(errors) is family
     assert type(together(errors, "two tables")) is family
+
+
+@pytest.mark.parametrize(
+    ("errors", "kind"),
+    [
+        ([Refused("a"), Unexplained("b")], Refused),
+        ([Unexplained("a"), Refused("b")], Refused),
+        ([Missing("a"), SourceGone("b"), Missing("c")], Missing),
+        ([Refused("a"), Missing("b")], ActNow),
+        ([Unwell("a"), Unreachable("b")], Unreachable),
+    ],
+)
+def test_several_errors_are_one_of_the_nearest_kind_and_of_the_same_family(
+    errors: list[TwinhiveError], kind: type[TwinhiveError]
+) -> None:
+    one = together(errors, "two tables")
+    assert type(one) is kind
+    assert isinstance(one, family_of(errors)) and may_pass(one) is may_pass(family_of(errors)("x"))

@@ -11,7 +11,7 @@ from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
 from tests.support.worlds.twins import contents
 from twinhive.dry_run.pretended_ports import pretended
-from twinhive.model.errors import Refused
+from twinhive.model.errors import Refused, Unexplained
 from twinhive.scan.sweep import sweep
 from twinhive.step.base import Work
 from twinhive.step.holding import lease_directory
@@ -153,6 +153,20 @@ def test_a_load_says_what_its_sweep_could_not_remove_and_ends_well(repl: Excludi
     repl.load(repl.dump(repl.status(), scope=LETTERS), scope=LETTERS, now=LATER)
     assert any("not all that nobody uses could be removed" in line for line in repl.log)
     assert repl.status() == repl.world.source.current_event_id()
+
+
+def test_a_load_ends_well_though_the_trash_refuses_in_two_ways(repl: Excluding) -> None:
+    repl.exclude()
+    answers = iter((Refused, Unexplained))
+
+    def to_trash(path: str) -> bool:
+        raise next(answers)(f"{path}: not taken")
+
+    repl.files.to_trash = to_trash
+    repl.users.create_table("orders2")
+    repl.load(repl.dump(repl.status(), scope=LETTERS), scope=LETTERS, now=LATER)
+    assert any("not all that nobody uses could be removed" in line for line in repl.log)
+    assert not list(answers) and repl.status() == repl.world.source.current_event_id()
 
 
 def test_a_rehearsed_sweep_moves_nothing(repl: Excluding) -> None:
