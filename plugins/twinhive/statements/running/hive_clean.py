@@ -3,7 +3,9 @@
 Hive leaves no note of what it is loading: that a dump is not marked as loaded has to mean that it is still needed.
 """
 
-from twinhive.interop.hive_dump.own_dumps import done_with, own_dumps, proven_own
+from twinhive.interop.hive_dump.own_dumps import OwnDump, done_with, own_dumps, proven_own
+from twinhive.model.errors import TwinhiveError
+from twinhive.model.text import Reader, render
 from twinhive.ports import FileWriter
 from twinhive.step.base import Detail, Report
 
@@ -18,14 +20,19 @@ def clean_hive_dumps(
     dumps = [dump for dump in own_dumps(files, root, database) if dump.directory != keep]
     done = done_with(dumps)
     old = [dump for dump in dumps if dump.made_at < older_than]
-    removed: list[str] = []
-    for dump in old:
-        owned = proven_own(files, dump) if dump in done else None
+    return [dump.directory for dump in old if _clean(files, dump, report, is_done=dump in done)]
+
+
+def _clean(files: FileWriter, dump: OwnDump, report: Report, *, is_done: bool) -> bool:
+    """Remove a dump that no load needs; False when it stays. What cannot be removed is said, and keeps no other."""
+    try:
+        owned = proven_own(files, dump) if is_done else None
         if owned is not None:
             # One call, and no other name before: Hive takes the directory that has changed last for the newest dump.
             report(Detail("Removed dumps", f"{owned.take_away()}, no load needs it: {dump.directory}"))
-            removed.append(dump.directory)
-        else:
-            why = "nothing says that twinhive has made it" if dump in done else "nobody has marked it as loaded"
-            report(Detail("Dumps that are kept", f"kept, {why}: {dump.directory}"))
-    return removed
+            return True
+        why = "nothing says that twinhive has made it" if is_done else "nobody has marked it as loaded"
+        report(Detail("Dumps that are kept", f"kept, {why}: {dump.directory}"))
+    except TwinhiveError as error:
+        report(Detail("Dumps that are kept", f"kept: {render(error.what, Reader.STATEMENTS)}"))
+    return False

@@ -57,17 +57,21 @@ class DumpCleaner:
         `keep` is one that stays, however old it is: of the dump that has just been made.
         """
         notes = _Notes(self, loader_notes(self.files, self.dumps))
-        removed = []
-        for one in sorted(_older(self.files, self.dumps, self.oldest), key=lambda one: one.made_at):
-            if one.directory == keep:
-                continue
+        old = sorted(_older(self.files, self.dumps, self.oldest), key=lambda one: one.made_at)
+        return [one.directory for one in old if one.directory != keep and self._clean(one, notes)]
+
+    def _clean(self, one: _Old, notes: "_Notes") -> bool:
+        """Remove a dump that nobody needs; False when it stays. What cannot be removed is said, and keeps no other."""
+        try:
             if why := _why_kept(one, notes):
                 self.report(Detail(_KEPT, f"kept, {why}: {one.directory}"))
             elif how := self._remove(one.directory):
                 line = f"{how}, older than {self.ttl_seconds:.0f} s: {one.directory}"
                 self.report(Detail("Removed dumps", line))
-                removed.append(one.directory)
-        return removed
+                return True
+        except TwinhiveError as error:
+            self.report(Detail(_KEPT, f"kept: {render(error.what, Reader.STATEMENTS)}"))
+        return False
 
     def _remove(self, directory: str) -> str:
         """Remove a dump, and say how; '' when it is not ours to remove, or a load has begun meanwhile."""

@@ -45,3 +45,24 @@ def test_a_dump_of_another_version_is_kept(repl: ReplWorld) -> None:
     assert clean(repl, LATER) == [old.directory]
     assert files.status(path)
     assert "was not written by this version" in repl.log[-1] + repl.log[-2]
+
+
+def test_a_dump_that_the_trash_refuses_keeps_no_other(repl: ReplWorld) -> None:
+    refused, others = repl.dump(), [repl.dump(), repl.dump()]
+    files = repl.world.source_files
+    to_trash, name = files.to_trash, refused.directory.rpartition("/")[2]
+
+    def refuse_one(path: str) -> bool:
+        if name in path:
+            raise Refused(f"{path}: quota of the trash")
+        return to_trash(path)
+
+    files.to_trash = refuse_one
+    for _ in range(2):  # the second time it lies aside
+        others.append(repl.dump())
+        clean(repl, LATER)
+        assert not any(files.status(other.directory) for other in others)
+        assert any(line.startswith("kept: ") and "quota of the trash" in line for line in repl.log)
+        repl.log.clear()
+    files.to_trash = to_trash
+    assert len(clean(repl, LATER)) == 1

@@ -173,6 +173,23 @@ def test_a_dump_for_hive_is_kept_until_it_or_a_later_one_is_marked_as_loaded(say
     assert files.status(third) and not files.status(first) and not files.status(second)
 
 
+def test_a_dump_for_hive_that_the_trash_refuses_keeps_no_other(sayable: Speaker) -> None:
+    files = sayable.world.source_files
+    dumps = [dump(sayable, f"{FOR_HIVE}, 'hive.repl.retain.prev.dump.dir'='true'") for _ in range(3)]
+    files.write(HivePlaces.below(dumps[-1]).loaded, b"")
+    to_trash = files.to_trash
+
+    def refuse_one(path: str) -> bool:
+        if path == dumps[0]:
+            raise Refused(f"{path}: quota of the trash")
+        return to_trash(path)
+
+    files.to_trash = refuse_one
+    dump(sayable)
+    assert [files.status(directory) is not None for directory in dumps] == [True, False, False]
+    assert any("quota of the trash" in line for line in sayable.log)
+
+
 def test_a_load_of_a_dump_for_hive_is_a_mark_too_and_leaves_nothing_of_what_it_took_over(sayable: Speaker) -> None:
     directory = dump(sayable, FOR_HIVE)
     staging = f"{STAGING}/repl.west.sales"
