@@ -53,6 +53,10 @@ def _of_policy(desk: Desk) -> None:
     desk.world.replica.set_database_parameters("d", marks)
 
 
+def _of_hive(desk: Desk) -> None:
+    desk.world.replica.set_database_parameters("d", {"repl.last.id": "7", "repl.target.for": "true"})
+
+
 def _without(path: str) -> Spoil:
     return lambda desk: desk.world.replica_files.delete(f"{EXPORT}/{path}") and None
 
@@ -131,6 +135,12 @@ _OF_IMPORT = (
         _import("d.t"),
         ("database d is the replica of policy other", "import it at the policy's source"),
         _exported("plain", _of_policy),
+    ),
+    Case(
+        "import: into a replica of Hive's",
+        _import("d.t"),
+        ("database d is a replica that Hive's REPL LOAD has made", "found:    repl.last.id=7"),
+        _exported("plain", _of_hive),
     ),
     Case("import: no JSON", _import("d.t"), ("_metadata cannot be read",), _exported("plain", _no_json)),
     Case("import: another version", _import("d.t"), ("version 9.9",), _exported("plain", _described(version="9.9"))),

@@ -158,6 +158,11 @@ def followed_policy(parameters: Parameters) -> str | None:
     return policy if policy and ReplicaState.read(parameters).phase is not Phase.PROMOTED else None
 
 
+def is_made_by_hive(parameters: Parameters) -> bool:
+    """True for a replica of Hive's own REPL LOAD, which no policy of ours has taken over."""
+    return POLICY not in parameters and parameters.get(LAST_ID, "").isdigit()
+
+
 def _position(parameters: Parameters) -> Position:
     """Read the position; `repl.last.id` alone counts where the two do not agree (set by hand, or by Hive)."""
     last_id = parameters.get(LAST_ID, "")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from twinhive.apply.places import managed_directory
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import is_below, join, qualified
-from twinhive.model.marks import POLICY, followed_policy
+from twinhive.model.marks import LAST_ID, POLICY, followed_policy, is_made_by_hive
 from twinhive.model.names import TableName, default_directory
 from twinhive.model.objects import Database, Table
 from twinhive.ports import FileReader, MetastoreReader
@@ -83,7 +83,17 @@ class ImportTable:
 def _refuse_replica(metastore: MetastoreReader, name: TableName) -> None:
     """Refuse a database that follows a source: a table of that name may come from there at any moment."""
     database = metastore.database(name.database)
-    policy = followed_policy(database.parameters) if database else None
+    parameters = database.parameters if database else {}
+    if is_made_by_hive(parameters):
+        raise ActNow(
+            f"database {name.database} is a replica that Hive's REPL LOAD has made: nothing is imported there",
+            found=f"{LAST_ID}={parameters[LAST_ID]}",
+            expected="a database that follows no source",
+            next_step="import it at the source, then Hive's next REPL LOAD brings it; or into another database; "
+            f"where Hive loads no more into this one, take out the mark: ALTER DATABASE {name.database} "
+            f"SET DBPROPERTIES ('{LAST_ID}'='')",
+        )
+    policy = followed_policy(parameters)
     if policy is None:
         return
     raise ActNow(

@@ -40,6 +40,16 @@ def test_a_new_table_has_the_rows_the_columns_and_the_parameters(tables: Exporte
     assert tables.left_over() == []
 
 
+def test_a_replica_that_hive_has_made_takes_no_import_until_its_mark_is_taken_out(tables: ExportedTables) -> None:
+    replica = tables.world.replica
+    replica.set_database_parameters("d", {"repl.last.id": "7", "repl.target.for": "true"})
+    with pytest.raises(ActNow, match="Hive's REPL LOAD has made"):
+        tables.import_("plain", "t")
+    assert imported(tables, "t") is None
+    replica.set_database_parameters("d", {"repl.last.id": "", "repl.target.for": "true"})
+    tables.import_("plain", "t")
+
+
 def test_it_tells_the_log_so_that_a_replica_of_it_has_the_rows(tables: ExportedTables) -> None:
     tables.import_("orders", "t")
     assert tables.events_of_import("t") == ["CREATE_TABLE", "ADD_PARTITION"]
