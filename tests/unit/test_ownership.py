@@ -31,7 +31,10 @@ RENAMES = {
     "copies/placing.py": (2, "staged files, and the directory that it has built of them"),
     "apply/half_placed.py": (1, "files that it has placed, back into staging"),
     "table_exports/building.py": (1, "a file that was copied into staging"),
-    "table_exports/exporting.py": (2, "what it has built, and an export that is there alone and is to be replaced"),
+    "table_exports/exporting.py": (
+        3,
+        "what it has built, and an export that is alone and to be replaced, there and back",
+    ),
     "table_exports/placing.py": (2, "what it has built, to its place and back, known by its id"),
     "operations/fence/fenced_files.py": (1, "a file that it has copied from a snapshot"),
     "bootstrap/place_tables.py": (2, "staged files, and the directory that it has built of them and marked"),

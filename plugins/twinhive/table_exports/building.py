@@ -63,6 +63,13 @@ def missing_items(files: FileReader, tree: TableTree) -> list[CopyItem]:
     return [item for item in tree.items if (item.partition, item.relative) not in there]
 
 
+def is_whole(files: FileReader, tree: TableTree) -> bool:
+    """True when all directories and items are in their places: who builds the same tree may have taken it away."""
+    places = [place_below(tree.path, one) for one in tree.directories]
+    are_there = all(children is not None for _, children in files.list_directories(places))
+    return are_there and not missing_items(files, tree)
+
+
 def build(files: FileWriter, tree: TableTree, items: Sequence[CopyItem]) -> None:
     """Put copies of items in their places, and make all directories. Raises TryAgain for a copy that is gone."""
     moves = {place_below(tree.path, item.partition or "", item.relative): item for item in items}

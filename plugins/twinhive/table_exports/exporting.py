@@ -13,7 +13,7 @@ from twinhive.model.names import TableName
 from twinhive.model.spoken import Say, readable
 from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign
 from twinhive.ports import FileReader, FileWriter, MetastoreReader
-from twinhive.table_exports.building import Copy, TableTree, build, has_moved, missing_items, raise_failures
+from twinhive.table_exports.building import Copy, TableTree, build, has_moved, is_whole, missing_items, raise_failures
 from twinhive.table_exports.description import METADATA, read_description
 from twinhive.table_exports.reading import TableFiles, read_table_files
 
@@ -73,8 +73,8 @@ class ExportTable:
                 raise_failures(f"export of {self.table}", outcome)
                 build(target, tree, missing)
                 target.write(join(tree.path, METADATA), found.described.encode())
-                self._show(target, owned, tree)
-                owned.discard()
+                shown = self._show(target, owned, tree)
+                self._finish(target, owned, shown)
                 return self._sums(found)
             say(f"{self.table} has changed while it was copied; it is read again")
         raise TryAgain(
@@ -97,33 +97,59 @@ class ExportTable:
                 )
         return found
 
-    def _show(self, target: FileWriter, owned: Owned, tree: TableTree) -> None:
-        """Rename the tree to its directory; what is replaced is out of the way for that moment only."""
-        aside = join(self.work, "replaced")
+    def _show(self, target: FileWriter, owned: Owned, tree: TableTree) -> int:
+        """Rename the tree to its directory, and return its file id; what is replaced is out of the way meanwhile."""
         # An earlier try may have been cut off after it had moved the old export aside.
-        self._take_replaced(target, owned, aside)
+        self._take_replaced(target, owned)
+        if not is_whole(target, tree):
+            raise self._another_came("another export of the same, which has taken what was put together")
+        shown, replaced = _file_id(target, tree.path), self._moved_aside(target)
+        if shown is None or not target.rename(tree.path, self.directory):
+            if self._is_aside(target, replaced):
+                target.rename(self._aside, self.directory)
+            raise self._another_came("something that came there meanwhile, or another export to the same directory")
+        if self._is_aside(target, replaced):
+            self._take_replaced(target, owned)
+        return shown
+
+    def _moved_aside(self, target: FileWriter) -> int | None:
+        """Make room at the directory; return the file id of the export that was moved aside, None without one."""
         if self._refuse_target(target):
-            if not target.rename(self.directory, aside):
+            if not target.rename(self.directory, self._aside):
                 raise self._in_the_way("something that could not be moved aside")
-        elif target.status(self.directory) is not None:
+            return _file_id(target, self._aside)
+        if target.status(self.directory) is not None:
             target.delete_file(self.directory)
-        self._rename(target, tree)
-        self._take_replaced(target, owned, aside)
+        return None
 
-    @staticmethod
-    def _take_replaced(target: FileReader, owned: Owned, aside: str) -> None:
+    def _is_aside(self, target: FileReader, replaced: int | None) -> bool:
+        """True where what this export has moved aside still is: another one moves what it replaces there, too."""
+        return replaced is not None and _file_id(target, self._aside) == replaced
+
+    def _finish(self, target: FileWriter, owned: Owned, shown: int) -> None:
+        """Clean up, unless another export has just moved this one aside: it goes on with what is in the work."""
+        if _file_id(target, self._aside) is None:
+            owned.discard()
+        if _file_id(target, self.directory) != shown:
+            raise self._another_came("another export to the same directory, which replaces this one")
+
+    @property
+    def _aside(self) -> str:
+        """Where what is replaced lies, by whichever export, until it is taken away."""
+        return join(self.work, "replaced")
+
+    def _take_replaced(self, target: FileReader, owned: Owned) -> None:
         """Take what was replaced to the trash, if it is there: people may miss it, as nothing else in the work."""
-        if target.status(aside) is not None:
-            owned.take_away(aside)
+        if target.status(self._aside) is not None:
+            owned.take_away(self._aside)
 
-    def _rename(self, target: FileWriter, tree: TableTree) -> None:
-        if not target.rename(tree.path, self.directory):
-            raise TryAgain(
-                f"{self.table} was copied, and could not be put at {self.directory}",
-                found="something that came there meanwhile, or another export to the same directory",
-                expected="nothing there",
-                next_step="look what it is; then run the statement again",
-            )
+    def _another_came(self, found: str) -> TryAgain:
+        return TryAgain(
+            f"{self.table} was copied, and could not be put at {self.directory}",
+            found=found,
+            expected="nothing there",
+            next_step="look what it is; then run the statement again",
+        )
 
     def _refuse_target(self, target: FileReader) -> bool:
         """Return whether an export is there that is to be replaced. Raises AlreadyThere for anything else there."""
@@ -179,6 +205,12 @@ class ExportTable:
     @property
     def _mark(self) -> Mark:
         return Mark(Purpose.EXPORT, self.directory)
+
+
+def _file_id(files: FileReader, path: str) -> int | None:
+    """Return what tells a directory from another one of its name, None where nothing is."""
+    there = files.status(path)
+    return None if there is None else there.file_id
 
 
 def _children(files: FileReader, there: FileStatus) -> list[FileStatus] | None:
