@@ -19,13 +19,15 @@ def clean_dumps(dumping: Dumping, place: StatementPlace, files: FileWriter, repo
     policy, settings = dumping.order.policy, dumping.settings
     if settings.retain_previous_dumps:
         return []
+    replicas = NotedReplicas(place)
     cleaner = DumpCleaner(
         files=files,
         dumps=parent(policy.dumps),
         ttl_seconds=settings.dump_ttl_seconds,
         now=time.time(),
-        is_gone=NotedReplicas(place).is_gone,
+        is_gone=replicas.is_gone,
         report=report,
+        reached=replicas.reached,
     )
     removed = cleaner.run(keep)
     for_hive = clean_hive_dumps(files, policy.dump_root, policy.source.database, cleaner.oldest, report, keep)

@@ -8,6 +8,7 @@ from twinhive.model.marks import POLICY, SOURCE_LOG
 from twinhive.model.objects import Database
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.steps.load_under_way import under_way_in
+from twinhive.statements.steps.repl_load import replicated_event
 from twinhive.statements.steps.take_over import is_of_hive
 from twinhive.wiring.files import lease_keeper
 from twinhive.wiring.policies import metastore
@@ -32,17 +33,32 @@ class NotedReplicas:
                 expected="the replica's mark and staging directory",
                 next_step="remove the note, if that replica is no more",
             )
-        cluster, _, database = note.replica.partition("/")
+        cluster = note.replica.partition("/")[0]
         self.place.cluster_named(cluster, f"the note of {note.replica}")
-        servers = self.place.servers(cluster)
         # In this order: a load makes the database while it is under way.
-        if lease_keeper(servers.files, settle_seconds=0).is_held(under_way_in(note.staging)):
+        if lease_keeper(self.place.servers(cluster).files, settle_seconds=0).is_held(under_way_in(note.staging)):
             return False
-        return not _is_it(metastore(servers.metastore).database(database), note)
+        return not _is_it(self._database(note), note)
+
+    def reached(self, note: LoaderNote) -> int:
+        """Return the event that the replica itself shows, which the DAGs of a policy bring further without a note.
+
+        0 while it does not follow by our marks: another id may be of another log.
+        """
+        database = self._database(note)
+        if database is None or not _bears_marks(database, note) or is_of_hive(database):
+            return 0
+        return replicated_event(database) or 0
+
+    def _database(self, note: LoaderNote) -> Database | None:
+        cluster, _, database = note.replica.partition("/")
+        return metastore(self.place.servers(cluster).metastore).database(database)
 
 
 def _is_it(database: Database | None, note: LoaderNote) -> bool:
-    if database is None:
-        return False
+    return database is not None and (_bears_marks(database, note) or is_of_hive(database))
+
+
+def _bears_marks(database: Database, note: LoaderNote) -> bool:
     marks = database.parameters
-    return (marks.get(POLICY), marks.get(SOURCE_LOG)) == (note.policy, note.log_id) or is_of_hive(database)
+    return (marks.get(POLICY), marks.get(SOURCE_LOG)) == (note.policy, note.log_id)

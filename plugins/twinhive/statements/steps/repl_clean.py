@@ -4,11 +4,12 @@ Needed is a dump that a replica is loading, or that a replica which has loaded a
 reached yet. A dump is renamed before it is removed, and looked at once more: a load that began meanwhile gets it back.
 
 What a replica has noted counts as long as there is that replica. Where an old note alone keeps an old dump, its replica
-is asked for; when it is gone, the note goes first. A load that begins meanwhile writes a note of its own, which stays.
+is asked for; when it is gone, the note goes first, and where it is further than its note says, that counts: the DAGs of
+a policy bring it further without one. A load that begins meanwhile writes a note of its own, which stays.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from twinhive.dump.claiming import is_token, own_dump
 from twinhive.dump.loader_notes import FoundNote, LoaderNote, loader_notes, remove_note
@@ -25,6 +26,13 @@ _KEPT = "Dumps that are kept"
 
 IsGone = Callable[[LoaderNote], bool]
 """True when a note's replica is no more, and no load of it is under way. Raises TwinhiveError when nobody knows."""
+
+Reached = Callable[[LoaderNote], int]
+"""Returns the event that a note's replica shows to be at, 0 when it shows none. Raises TwinhiveError."""
+
+
+def _shows_none(note: LoaderNote) -> int:
+    return 0
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,7 @@ class DumpCleaner:
     now: float
     is_gone: IsGone
     report: Report
+    reached: Reached = _shows_none
 
     def run(self, keep: str | None = None) -> list[str]:
         """Return the directories that were removed.
@@ -93,32 +102,34 @@ class _Notes:
 
     cleaner: DumpCleaner
     found: list[FoundNote]
-    known: dict[str, bool] = field(default_factory=dict)
+    known: dict[str, LoaderNote | None] = field(default_factory=dict)
 
     def needing(self, one: _Old) -> list[str]:
-        needing = [found for found in self.found if found.note.needs(one.directory, one.last_event)]
-        return sorted({found.note.replica for found in needing if self._counts(found)})
+        needing = (found for found in self.found if found.note.needs(one.directory, one.last_event))
+        counting = filter(None, map(self._counting, needing))
+        return sorted({note.replica for note in counting if note.needs(one.directory, one.last_event)})
 
-    def _counts(self, found: FoundNote) -> bool:
-        if found.file.path not in self.known:
-            self.known[found.file.path] = not self._is_removed(found)
-        return self.known[found.file.path]
+    def _counting(self, found: FoundNote) -> LoaderNote | None:
+        """Return a note as it counts, None for one that was removed."""
+        path = found.file.path
+        if path not in self.known:
+            is_old = found.file.modified_ms / 1000 < self.cleaner.oldest
+            self.known[path] = self._asked(found) if is_old else found.note
+        return self.known[path]
 
-    def _is_removed(self, found: FoundNote) -> bool:
-        cleaner, replica = self.cleaner, found.note.replica
-        if found.file.modified_ms / 1000 >= cleaner.oldest:
-            return False
+    def _asked(self, found: FoundNote) -> LoaderNote | None:
+        cleaner, note = self.cleaner, found.note
         try:
-            if not cleaner.is_gone(found.note):
-                return False
+            if not cleaner.is_gone(note):
+                return replace(note, event_id=max(note.event_id, cleaner.reached(note)))
         except TwinhiveError as error:
             why = render(error.what, Reader.STATEMENTS)
-            cleaner.report(Detail(_KEPT, f"cannot tell whether {replica} still needs any: {why}"))
-            return False
-        removed = remove_note(cleaner.files, found)
-        if removed:
-            cleaner.report(Detail("Removed notes of replicas", f"removed, {replica} is gone: {found.file.path}"))
-        return removed
+            cleaner.report(Detail(_KEPT, f"cannot tell whether {note.replica} still needs any: {why}"))
+            return note
+        if not remove_note(cleaner.files, found):
+            return note
+        cleaner.report(Detail("Removed notes of replicas", f"removed, {note.replica} is gone: {found.file.path}"))
+        return None
 
 
 def _why_kept(one: _Old, notes: _Notes) -> str:

@@ -5,9 +5,11 @@ import json
 import pytest
 
 from tests.support.worlds.repl_world import ReplWorld
-from tests.unit.statements.phases.test_repl_clean import LATER, begin_load, clean
+from tests.unit.statements.phases.test_repl_clean import DAY, DUMPS, LATER, begin_load, clean, there
+from twinhive.dump.loader_notes import LoaderNote, loader_notes
 from twinhive.dump.sealed import open_sealed
 from twinhive.model.errors import Refused, TwinhiveError, Unexplained, Unreachable
+from twinhive.statements.steps.repl_clean import DumpCleaner
 
 
 @pytest.fixture
@@ -66,3 +68,33 @@ def test_a_dump_that_the_trash_refuses_keeps_no_other(repl: ReplWorld) -> None:
         repl.log.clear()
     files.to_trash = to_trash
     assert len(clean(repl, LATER)) == 1
+
+
+@pytest.mark.parametrize("further", [-1, 0, 1])
+def test_a_replica_that_is_further_than_its_old_note_says_keeps_no_dump_that_it_has(
+    repl: ReplWorld, further: int
+) -> None:
+    repl.load(repl.dump())
+    repl.users.create_table("made")
+    dumped = repl.dump(repl.status())
+    asked: list[str] = []
+
+    def reached(note: LoaderNote) -> int:
+        asked.append(note.replica)
+        return dumped.last_event + further
+
+    files = repl.world.source_files
+    (found,) = loader_notes(files, DUMPS)
+    young = found.file.modified_ms / 1000 + DAY
+    DumpCleaner(files, DUMPS, DAY, young, there, repl.log.append, reached).run()
+    assert files.status(dumped.directory) and not asked
+    removed = DumpCleaner(files, DUMPS, DAY, LATER, there, repl.log.append, reached).run()
+    assert (removed == [dumped.directory]) is (further >= 0)
+    assert asked == ["west/sales"]
+
+
+def test_a_dump_that_a_replica_is_loading_is_kept_though_it_is_further(repl: ReplWorld) -> None:
+    dumped = repl.dump()
+    begin_load(repl, dumped.directory, 0)
+    files = repl.world.source_files
+    assert DumpCleaner(files, DUMPS, DAY, LATER, there, repl.log.append, lambda note: 9_999).run() == []

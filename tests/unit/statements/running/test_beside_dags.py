@@ -58,3 +58,16 @@ def test_a_dry_run_in_a_terminal_says_what_would_be_done(terminal: Terminal) -> 
     assert document == {"dry_run": True, "said": ["REPL STATUS sales", "no replication knows this database"]}
     error = terminal.document("sql", "REPL LOAD sales FROM '/nowhere'", "--policy", "sales", "--dry-run", code=4)
     assert "/nowhere" in str(error)
+
+
+def test_dumps_that_the_dags_have_made_needless_are_cleaned(terminal: Terminal) -> None:
+    directory, position = terminal.document("sql", "REPL DUMP sales", "--policy", "sales")["rows"][0]
+    terminal.type("sql", f"REPL LOAD sales FROM '{directory}'", "--policy", "sales")
+    files, at_once = terminal.world.source_files, "WITH ('hive.repl.dumpdir.ttl'='0s')"
+    terminal.users.create_table("made", files=[b"one"])
+    needed, _ = terminal.document("sql", f"REPL DUMP sales FROM {position}", "--policy", "sales")["rows"][0]
+    terminal.type("sql", f"REPL DUMP sales {at_once}", "--policy", "sales")
+    assert files.status(needed)
+    terminal.type("run", "sales", "incremental")
+    terminal.type("sql", f"REPL DUMP sales {at_once}", "--policy", "sales")
+    assert not files.status(needed)

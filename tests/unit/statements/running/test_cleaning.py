@@ -80,6 +80,17 @@ def test_a_load_that_still_copies_is_not_gone_though_there_is_no_database(loaded
     assert is_gone(loaded, said)
 
 
+def test_only_a_replica_that_follows_by_our_marks_shows_how_far_it_is(loaded: Speaker) -> None:
+    replicas, said, replica = NotedReplicas(loaded.place()), note(loaded), loaded.world.replica
+    assert replicas.reached(said) == said.event_id > 0
+    assert replicas.reached(replace(said, log_id="another log")) == 0
+    parameters = dict(replica.database("sales").parameters)
+    replica.set_database_parameters("sales", parameters | {"repl.last.id": "9999"})  # as Hive does
+    assert replicas.reached(said) == 0
+    drop(loaded, "sales")
+    assert replicas.reached(said) == 0
+
+
 @pytest.mark.parametrize("other", [{"policy": ""}, {"replica": "nowhere/sales"}], ids=["earlier version", "cluster"])
 def test_who_cannot_be_asked_for_is_not_known_to_be_gone(loaded: Speaker, other: dict[str, str]) -> None:
     with pytest.raises(ActNow):
