@@ -110,13 +110,16 @@ def open_sealed(files: FileReader, directory: str) -> tuple[SealedDump, Dump]:
 def newest_sealed(files: FileReader, dumps: str) -> str | None:
     """Return the directory of the newest finished dump of a database, None without one.
 
+    Of those made within one second it is the one that reaches the latest event.
+
     Raises ActNow for a dump of another version: it may be the newest.
     """
     ((_, children),) = files.list_directories([dumps])
     # Names of ours begin with _: notes of loaders, and dumps that are being removed.
     found = (child.path for child in children or () if not base_name(child.path).startswith("_"))
-    finished = [(sealed.made_at, path) for path in found if (sealed := _read(files, path)) is not None]
-    return max(finished)[1] if finished else None
+    read = ((_read(files, path), path) for path in found)
+    finished = [(sealed.made_at, sealed.last_event, path) for sealed, path in read if sealed is not None]
+    return max(finished)[2] if finished else None
 
 
 def _read(files: FileReader, directory: str) -> SealedDump | None:

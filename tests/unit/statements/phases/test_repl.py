@@ -5,6 +5,7 @@ import pytest
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.repl_world import ReplWorld
 from tests.support.worlds.twins import assert_twin
+from twinhive.dump.sealed import newest_sealed
 from twinhive.model.errors import ActNow, AlreadyThere, InvalidSettings, Missing
 
 
@@ -110,6 +111,17 @@ def test_limit_counts_events_of_this_policy_and_not_ids(repl: ReplWorld) -> None
     assert {"made0", "made1"} <= set(repl.tables()) and "made2" not in repl.tables()
     repl.load(repl.dump(first.last_event, limit=2))
     assert_twin(repl.world)
+
+
+def test_of_two_dumps_of_one_second_the_newest_is_the_one_of_the_later_event(repl: ReplWorld) -> None:
+    files, first = repl.world.source_files, repl.dump()
+    repl.users.create_table("made")
+    second = repl.dump()
+    dumps = first.directory.rpartition("/")[0]
+    for token in ("0" * 32, "f" * 32):  # a name says nothing of the time
+        files.rename(first.directory, f"{dumps}/{token}")
+        assert newest_sealed(files, dumps) == second.directory
+        files.rename(f"{dumps}/{token}", first.directory)
 
 
 def test_one_dump_is_loaded_by_several_replicas_each_with_its_own_progress(repl: ReplWorld) -> None:
