@@ -17,7 +17,7 @@ from twinhive.interop.hive_dump.places import hive_directory
 from twinhive.interop.hive_dump.reading import HiveDump
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.log.sealing import change_manager_root
-from twinhive.model.errors import ActNow, InvalidSettings, Refused
+from twinhive.model.errors import ActNow, InvalidSettings, Refused, Unexplained
 from twinhive.model.external.modes import METADATA_ONLY
 from twinhive.model.files import authority, base_name, join, short_hash
 from twinhive.model.policy import Policy
@@ -131,7 +131,7 @@ def _taken_over_before(ports: SourcePorts, policy: Policy) -> Dump | None:
     """Return what an earlier try has taken over; what is there of one that cannot be opened is removed first."""
     try:
         return open_sealed(ports.dump_files, policy.dumps)[1]
-    except Refused:
+    except (Refused, Unexplained):
         raise
     except ActNow:
         if ours := own_staging(ports.dump_files, policy):
