@@ -1,6 +1,6 @@
 """Remember alerts from one minute to the next, so that people are told of news and of ends, and not of every minute."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ FORGET_SECONDS = 300.0
 """What has not been seen for so long is over; if it comes back earlier, that is not news."""
 _IN_A_ROW_SECONDS = 150.0
 _HIDES = (AlertKind.TROUBLE, AlertKind.UNREACHABLE)
-_OF_THE_JOURNAL = (AlertKind.STOPPED, AlertKind.FAILED)
+_OF_THE_JOURNAL = (AlertKind.STOPPED, AlertKind.FAILED, AlertKind.STALLED, AlertKind.UNTOLD)
 
 _Times = tuple[float, float, float]
 
@@ -54,11 +54,17 @@ class Judged:
         return any(one.is_news for one in self.standing)
 
 
-def judge(alerts: Iterable[Alert], memory: Any, now: float, remind: Mapping[str, float] | None = None) -> Judged:
+def judge(
+    alerts: Iterable[Alert],
+    memory: Any,
+    now: float,
+    remind: Mapping[str, float] | None = None,
+    unseen: Collection[str] = (),
+) -> Judged:
     """Compare alerts with what was remembered; without a usable memory everything is news.
 
-    `remind` are the seconds after which a policy is reminded. What cannot be seen now, because something greater hides
-    it, is not over.
+    `remind` are the seconds after which a policy is reminded, `unseen` the policies of which nobody knows now how they
+    are. What cannot be seen now, because something greater hides it, is not over.
     """
     every = list(alerts)
     kept = _usable(memory)
@@ -71,7 +77,7 @@ def judge(alerts: Iterable[Alert], memory: Any, now: float, remind: Mapping[str,
         kept[alert.key] = (since, now if is_news else told, now)
         if stands:
             standing.append(Standing(alert, since, is_news))
-    kept |= {key: (since, told, now) for key, (since, told, _) in kept.items() if _is_hidden(key, every)}
+    kept |= {key: (since, told, now) for key, (since, told, _) in kept.items() if is_hidden(key, every, unseen)}
     ended = {key: times for key, times in kept.items() if now - times[2] > FORGET_SECONDS}
     remembered = {key: list(times) for key, times in kept.items() if key not in ended}
     return Judged(tuple(standing), tuple(_over(ended)), remembered)
@@ -84,11 +90,26 @@ def _over(ended: Mapping[str, _Times]) -> Iterator[Over]:
             yield Over(policy, AlertKind(kind), about, since)
 
 
-def _is_hidden(key: str, alerts: Iterable[Alert]) -> bool:
+def is_hidden(key: str, alerts: Iterable[Alert], unseen: Collection[str] = ()) -> bool:
     """Tell whether what stands now keeps anybody from seeing whether something else still does."""
-    policy, kind, _ = _parts(key)
-    hidden = any(alert.policy == policy and alert.kind in _HIDES and alert.kind != kind for alert in alerts)
-    return hidden or (kind in _OF_THE_JOURNAL and any(alert.kind is AlertKind.UNKNOWN for alert in alerts))
+    policy, kind, about = _parts(key)
+    if policy in unseen and kind not in _HIDES:
+        return True
+    return any(_hides(alert, policy, kind, about) for alert in alerts)
+
+
+def _hides(alert: Alert, policy: str, kind: str, about: str) -> bool:
+    if alert.kind is AlertKind.UNKNOWN:
+        return kind in _OF_THE_JOURNAL
+    if alert.policy != policy:
+        return False
+    if alert.kind is AlertKind.GATEWAY:
+        # Without a name it is the file that names all gateways.
+        return kind == AlertKind.REMOTE or not alert.about
+    if alert.kind is AlertKind.STOPPED:
+        # What may pass by itself is not told beside it.
+        return kind == AlertKind.FAILED and about == alert.about
+    return alert.kind in _HIDES and alert.kind != kind
 
 
 def _parts(key: str) -> tuple[str, str, str]:

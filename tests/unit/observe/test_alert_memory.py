@@ -1,5 +1,7 @@
 """Of what people are told, minute by minute."""
 
+from collections.abc import Collection
+
 import pytest
 
 from twinhive.model.errors import ActNow, Unreachable
@@ -8,6 +10,7 @@ from twinhive.observe.alert_memory import Judged, alarm, judge
 from twinhive.observe.lag_alerts import Alert
 
 LATE = Alert("sales", AlertKind.LATE, ActNow("too far behind", next_step="look"))
+LATE_AT_EAST = Alert("*messages.east", AlertKind.PUBLISHER, ActNow("not told"))
 AWAY = Alert("stock", AlertKind.UNREACHABLE, Unreachable("no answer"))
 NOON = 1_900_000_000.0
 
@@ -19,9 +22,9 @@ class Minutes:
         self.now = NOON
         self.memory = {}
 
-    def pass_by(self, *alerts: Alert, minutes: int = 1) -> Judged:
+    def pass_by(self, *alerts: Alert, minutes: int = 1, unseen: Collection[str] = ()) -> Judged:
         for _ in range(minutes):
-            judged = judge(alerts, self.memory, self.now)
+            judged = judge(alerts, self.memory, self.now, unseen=unseen)
             self.memory, self.now = judged.memory, self.now + 60
         return judged
 
@@ -84,6 +87,56 @@ def test_what_something_greater_hides_is_not_over() -> None:
     assert [one.about for _ in range(10) for one in minutes.pass_by().over if one.kind is AlertKind.STOPPED] == [
         "bootstrap"
     ]
+
+
+NO_JOURNAL = Alert("*", AlertKind.UNKNOWN, Unreachable("no journal"), grace=600.0)
+GATE_AWAY = Alert("*remotes", AlertKind.GATEWAY, Unreachable("no answer"), "gate:1")
+NO_FILE = Alert("*remotes", AlertKind.GATEWAY, ActNow("remotes.yaml cannot be used"))
+SCAN_STOPPED = Alert("sales", AlertKind.STOPPED, ActNow("lost"), "scan")
+
+
+@pytest.mark.parametrize(
+    ("policy", "kind", "about", "greater"),
+    [
+        ("sales", AlertKind.STALLED, "bootstrap", NO_JOURNAL),
+        ("sales", AlertKind.UNTOLD, "webhook pager", NO_JOURNAL),
+        ("*remotes", AlertKind.REMOTE, "thrift://far:9083", GATE_AWAY),
+        ("*remotes", AlertKind.REMOTE, "thrift://far:9083", NO_FILE),
+        ("*remotes", AlertKind.GATEWAY, "gate:1", NO_FILE),
+        ("sales", AlertKind.FAILED, "scan", SCAN_STOPPED),
+    ],
+)
+def test_what_only_the_greater_lets_see_is_over_when_that_is_gone_and_it_with_it(
+    policy: str, kind: AlertKind, about: str, greater: Alert
+) -> None:
+    minutes = Minutes()
+    assert minutes.pass_by(Alert(policy, kind, ActNow("wrong"), about)).is_news
+    assert [over for _ in range(30) for over in minutes.pass_by(greater).over] == []
+    ended = [(one.kind, one.about) for _ in range(10) for one in minutes.pass_by().over]
+    assert (kind, about) in ended
+
+
+@pytest.mark.parametrize(
+    ("told", "other"),
+    [
+        (Alert("*remotes", AlertKind.GATEWAY, ActNow("away"), "gate:2"), GATE_AWAY),
+        (Alert("sales", AlertKind.FAILED, ActNow("no answer"), "external"), SCAN_STOPPED),
+        (LATE, NO_JOURNAL),
+    ],
+)
+def test_what_stands_beside_something_else_is_over_all_the_same(told: Alert, other: Alert) -> None:
+    minutes = Minutes()
+    minutes.pass_by(told)
+    assert [one.about for _ in range(10) for one in minutes.pass_by(other).over] == [told.about]
+
+
+def test_of_whom_nobody_knows_how_they_are_nothing_is_over_but_what_a_pause_ends() -> None:
+    minutes = Minutes()
+    minutes.pass_by(LATE, Alert("sales", AlertKind.TROUBLE, ActNow("a gap")), LATE_AT_EAST)
+    unseen = ["sales", "*messages.east"]
+    assert [one.kind for _ in range(30) for one in minutes.pass_by(unseen=unseen).over] == [AlertKind.TROUBLE]
+    ended = {one.kind for _ in range(10) for one in minutes.pass_by().over}
+    assert ended == {AlertKind.LATE, AlertKind.PUBLISHER}
 
 
 def test_what_may_pass_by_itself_is_told_after_its_grace() -> None:

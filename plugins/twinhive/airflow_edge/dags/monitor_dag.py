@@ -145,7 +145,7 @@ class MeasureOperator(BaseOperator, SkipMixin):
     def _judge(self, round_: WatchRound, kept: "Kept") -> Judged:
         """Compare with the last run; what cannot be remembered is told once too often, never too seldom."""
         memory = kept.get(_MEMORY)
-        judged = judge(round_.alerts(), memory, round_.at, round_.reminders())
+        judged = judge(round_.alerts(), memory, round_.at, round_.reminders(), round_.unseen)
         kept.put(_MEMORY, memory, judged.memory)
         return judged
 

@@ -69,6 +69,12 @@ class WatchRound:
         """The failures that are open, as far as is known."""
         return self.opened.failures if self.opened else ()
 
+    @property
+    def unseen(self) -> frozenset[str]:
+        """Return of whom nobody knows now how they are: a server does not answer, or a file cannot be used."""
+        policies = {lag.policy for lag in (*self.found, *self.placements) if lag.error is not None}
+        return frozenset(policies | {messages_of(one.cluster) for one in self.publishers if one.trouble is not None})
+
     def alerts(self) -> list[Alert]:
         """Return all that is wrong."""
         known = alerts_of(self.found, failing_of(self.failures))

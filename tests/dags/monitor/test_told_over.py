@@ -1,0 +1,79 @@
+"""Nobody is told that something is over while it goes on and the monitor cannot see it."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dags.monitor.test_monitor_dag import ALARM, PAGED, WELL, Monitored, journal, memory, monitored, paged
+from tests.support.journal_records import NOW, a_copy
+from tests.support.messages.letter_box import Hook
+from tests.support.servers.status_port import DOWN, a_count, status_port
+from twinhive.airflow_edge.monitor import stalled_copies
+from twinhive.airflow_edge.monitor.watch_round import WatchedRemotes, WatchRound
+from twinhive.journal.writing import Journal
+from twinhive.messages.behind import Behind
+from twinhive.model.errors import Unreachable
+from twinhive.observe import gateway_alerts
+from twinhive.observe.alert_memory import judge
+from twinhive.observe.lag import PolicyLag
+from twinhive.observe.publishers import PublisherSeen
+from twinhive.settings import load_configuration
+
+__all__ = ["journal", "memory", "monitored", "paged"]
+
+
+def said(hook: Hook) -> list[tuple[str, str, str, str]]:
+    every = (one for body in hook.bodies for one in body["alerts"])
+    return [(one["policy"], one["kind"], one["about"], one["state"]) for one in every]
+
+
+def long_unseen(memory: dict[str, Any]) -> None:
+    """Let more than five minutes pass since the last look."""
+    for times in memory["alerts"].values():
+        times[2] -= 301
+
+
+def test_a_copy_that_stands_still_is_not_over_while_the_journal_does_not_answer(
+    monitored: Monitored, paged: Hook, journal: str, memory: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stalled_copies, "airflow_runs", lambda work: True)
+    Journal(journal).copy_begins(a_copy(began=time.time() - 9_000, moved=time.time() - 7_200))
+    assert monitored.run() == ALARM
+    monkeypatch.setenv("TWINHIVE_JOURNAL", "sqlite:////no/such/directory/journal.db")
+    long_unseen(memory)
+    assert monitored.run() == WELL
+    assert said(paged) == [("sales", "stalled", "bootstrap", "stands")]
+
+
+def test_a_remote_is_not_over_while_the_gateway_that_asks_it_is_away(
+    monitored: Monitored, paged: Hook, memory: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateway_alerts, "GRACE_SECONDS", 0.0)
+    with status_port(a_count()) as gateway:
+        monitored.policies.write("remotes.yaml", {"gateways": [gateway], "notifications": PAGED})
+        assert monitored.run() == ALARM
+    long_unseen(memory)
+    assert monitored.run() == ALARM
+    assert said(paged) == [("*remotes", "remote", DOWN, "stands"), ("*remotes", "gateway", gateway, "stands")]
+
+
+def test_messages_that_are_late_are_not_over_while_their_metastore_is_away(tmp_path: Path) -> None:
+    late = PublisherSeen("east", NOW, behind=Behind("p", 1, 9, events=8, since=1))
+    away = PublisherSeen("east", NOW, trouble=Unreachable("the metastore does not answer", next_step="start it"))
+    well = replace(late, behind=Behind("p", 9, 9))
+    memory: object = {}
+    over = []
+    for minute, seen in enumerate([late, *[away] * 10, *[well] * 10]):
+        round_ = WatchRound(load_configuration(tmp_path), (), None, NOW + 60 * minute, WatchedRemotes(), [seen])
+        judged = judge(round_.alerts(), memory, round_.at, unseen=round_.unseen)
+        memory = judged.memory
+        over += [(minute, str(one.kind)) for one in judged.over]
+    assert over == [(16, "publisher")]
+
+
+def test_a_policy_whose_server_does_not_answer_is_not_seen(tmp_path: Path) -> None:
+    lags = [PolicyLag("sales", 0.0, error=Unreachable("no answer", next_step="wait")), PolicyLag("hr", 0.0)]
+    assert WatchRound(load_configuration(tmp_path), lags, None, 0.0, WatchedRemotes()).unseen == {"sales"}
