@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from tests.dags.monitor.test_monitor_dag import ALARM, PAGED, WELL, Monitored, journal, memory, monitored, paged
-from tests.support.journal_records import NOW, a_copy
+from tests.support.journal_records import NOW, a_copy, a_failure
 from tests.support.messages.letter_box import Hook
 from tests.support.servers.status_port import DOWN, a_count, status_port
 from twinhive.airflow_edge.monitor import stalled_copies
 from twinhive.airflow_edge.monitor.watch_round import WatchedRemotes, WatchRound
+from twinhive.journal.records import SentMessage
+from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
 from twinhive.messages.behind import Behind
 from twinhive.model.errors import Unreachable
@@ -20,6 +22,7 @@ from twinhive.observe import gateway_alerts
 from twinhive.observe.alert_memory import judge
 from twinhive.observe.lag import PolicyLag
 from twinhive.observe.publishers import PublisherSeen
+from twinhive.requests.request_files import pause
 from twinhive.settings import load_configuration
 
 __all__ = ["journal", "memory", "monitored", "paged"]
@@ -77,3 +80,36 @@ def test_messages_that_are_late_are_not_over_while_their_metastore_is_away(tmp_p
 def test_a_policy_whose_server_does_not_answer_is_not_seen(tmp_path: Path) -> None:
     lags = [PolicyLag("sales", 0.0, error=Unreachable("no answer", next_step="wait")), PolicyLag("hr", 0.0)]
     assert WatchRound(load_configuration(tmp_path), lags, None, 0.0, WatchedRemotes()).unseen == {"sales"}
+
+
+def told_by_a_task(journal: str, topic: str) -> None:
+    """Be a task that has told something before the monitor has seen it, six minutes ago."""
+    at = time.time() - 400
+    Journal(journal).record_message(SentMessage("sales", topic, "webhook pager", at, at))
+
+
+def test_what_a_task_has_told_of_a_policy_in_trouble_is_not_over_until_the_trouble_is(
+    monitored: Monitored, paged: Hook, journal: str
+) -> None:
+    monitored.add(colour="red", notifications=PAGED)
+    told_by_a_task(journal, "stopped incremental")
+    told_by_a_task(journal, "silent")
+    assert monitored.run() == ALARM
+    assert sorted(said(paged)) == [("sales", "silent", "", "over"), ("sales", "trouble", "", "stands")]
+    assert "stopped incremental" in {one.topic for one in what_is_open().messages}
+    monitored.add(max_lag=60.0, notifications=PAGED)
+    assert monitored.run() == WELL
+    assert said(paged)[2:] == [("sales", "stopped", "incremental", "over")]
+
+
+def test_what_a_task_has_told_is_not_over_while_its_failure_is_open(
+    monitored: Monitored, paged: Hook, journal: str
+) -> None:
+    pause(monitored.world.replica_files, monitored.policies.wiring("sales").policy, "a holiday", "ann")
+    Journal(journal).record_failure(a_failure("sales", act_now=True, what="lost"))
+    told_by_a_task(journal, "stopped incremental")
+    assert monitored.run() == WELL
+    assert said(paged) == []
+    Journal(journal).resolve_all("sales.incremental")
+    assert monitored.run() == WELL
+    assert said(paged) == [("sales", "stopped", "incremental", "over")]

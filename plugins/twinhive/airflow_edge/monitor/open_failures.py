@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from twinhive.airflow_edge.monitor import metrics
 from twinhive.journal.records import Failure, OpenFailures
 from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.lag_alerts import Failing
 from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES
 
@@ -20,6 +21,11 @@ def failing_of(failures: Iterable[OpenFailures]) -> list[Failing]:
     return [Failing(one.newest.policy, _phase(one.newest), one.number, _error(one)) for one in told]
 
 
+def topics_open(failures: Iterable[OpenFailures]) -> frozenset[str]:
+    """Return of what people may have been told, as `Alert.key` says it, and nothing has made up for it."""
+    return frozenset(f"{one.newest.policy} {_kind(one.newest)} {_phase(one.newest)}" for one in failures)
+
+
 def send_metrics(policies: Iterable[str], failures: Iterable[OpenFailures]) -> None:
     """Send how many failures are open, by policy or placement, and family."""
     counted: dict[tuple[str, str], int] = {}
@@ -28,6 +34,10 @@ def send_metrics(policies: Iterable[str], failures: Iterable[OpenFailures]) -> N
             key = one.newest.policy, metrics.family_of(act_now=one.newest.act_now)
             counted[key] = counted.get(key, 0) + one.number
     metrics.failures_open(policies, counted)
+
+
+def _kind(failure: Failure) -> AlertKind:
+    return AlertKind.STOPPED if failure.act_now else AlertKind.FAILED
 
 
 def _phase(failure: Failure) -> str:

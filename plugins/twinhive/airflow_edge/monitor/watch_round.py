@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow.sdk.configuration import conf
 
-from twinhive.airflow_edge.monitor.open_failures import failing_of
+from twinhive.airflow_edge.monitor.open_failures import failing_of, topics_open
 from twinhive.airflow_edge.monitor.telling import Teller
 from twinhive.alerting.message import Message
 from twinhive.gateway.status.client import look_at
@@ -20,7 +20,7 @@ from twinhive.journal.writing import open_journal
 from twinhive.model.errors import ActNow, InvalidSettings, Unreachable
 from twinhive.model.remotes.definitions import REMOTES_FILE
 from twinhive.model.watching.alerts import AlertKind
-from twinhive.observe.alert_memory import FORGET_SECONDS, Judged, Over, Standing
+from twinhive.observe.alert_memory import FORGET_SECONDS, Judged, Over, Standing, is_hidden
 from twinhive.observe.gateway_alerts import REMOTES, gateway_alerts
 from twinhive.observe.lag import PolicyLag
 from twinhive.observe.lag_alerts import ALL, Alert, alerts_of, state_line
@@ -152,16 +152,25 @@ class WatchRound:
 
     def _forgotten(self, judged: Judged) -> Iterator[Over]:
         """Yield what people were told of by others than the monitor, and is over before it has seen it."""
-        known = {*judged.memory, *(_key(one.policy, f"{one.kind} {one.about}".rstrip()) for one in judged.over)}
-        seen: set[str] = set()
+        over = {_key(one.policy, f"{one.kind} {one.about}".rstrip()) for one in judged.over}
+        known = {*judged.memory, *over, *self._still_open()}
+        alerts, ended = self.alerts(), dict[str, SentMessage]()
         for told in self.opened.messages if self.opened else ():
             key = _key(told.policy, told.topic)
-            if key in known or key in seen or self.at - told.tried <= FORGET_SECONDS:
-                continue
-            seen.add(key)
+            if key not in known and not self._is_fresh(told) and not is_hidden(key, alerts, self.unseen):
+                ended.setdefault(key, told)
+        for told in ended.values():
             kind, _, about = told.topic.partition(" ")
             if kind in set(AlertKind):
                 yield Over(told.policy, AlertKind(kind), about, told.told or told.tried)
+
+    def _is_fresh(self, told: SentMessage) -> bool:
+        return self.at - told.tried <= FORGET_SECONDS
+
+    def _still_open(self) -> frozenset[str]:
+        """Return the failures that are open, but those of what is gone: nothing makes up for them any more."""
+        there = {*self.configuration.policies, *self.configuration.placements}
+        return topics_open(one for one in self.failures if one.newest.policy in there)
 
 
 def _key(policy: str, topic: str) -> str:
