@@ -1,5 +1,6 @@
 """Write who was told of what, and when the monitor was last there."""
 
+from collections.abc import Collection
 from dataclasses import asdict
 
 from sqlalchemy import Connection, delete
@@ -17,9 +18,18 @@ def write_message(connection: Connection, message: SentMessage) -> None:
     upsert(connection, MESSAGES, [plain(asdict(message))], fill=("told",))
 
 
-def end_topic(connection: Connection, policy: str, topic: str) -> None:
-    """Remove what was told of something that is over."""
-    connection.execute(delete(MESSAGES).where(MESSAGES.c.policy == policy, MESSAGES.c.topic == topic))
+def end_topic(connection: Connection, policy: str, topic: str, keep: Collection[str] = ()) -> None:
+    """Remove what was told of something that is over, but through the channels that are still to tell so."""
+    mine = MESSAGES.c
+    which = [mine.policy == policy, mine.topic == topic, mine.channel.not_in(keep)]
+    connection.execute(delete(MESSAGES).where(*which))
+
+
+def end_message(connection: Connection, policy: str, topic: str, channel: str) -> None:
+    """Remove what was told through a channel of something, which has told that it is over."""
+    mine = MESSAGES.c
+    which = [mine.policy == policy, mine.topic == topic, mine.channel == channel]
+    connection.execute(delete(MESSAGES).where(*which))
 
 
 def note_monitor(connection: Connection, at: float) -> None:

@@ -120,9 +120,13 @@ class Journal:
         """Write that people were told something, or could not be."""
         self._write(partial(message_rows.write_message, message=message))
 
-    def end_topic(self, policy: str, topic: str) -> None:
-        """Forget who was told of something: it is over."""
-        self._write(partial(message_rows.end_topic, policy=policy, topic=topic))
+    def end_topic(self, policy: str, topic: str, keep: Collection[str] = ()) -> None:
+        """Forget who was told of something that is over, but the channels that are still to tell so."""
+        self._write(partial(message_rows.end_topic, policy=policy, topic=topic, keep=keep))
+
+    def end_message(self, policy: str, topic: str, channel: str) -> None:
+        """Forget that a channel has told of something: it has told that it is over."""
+        self._write(partial(message_rows.end_message, policy=policy, topic=topic, channel=channel))
 
     def monitor_was_here(self, at: float) -> None:
         """Write when the monitor has looked at all policies."""

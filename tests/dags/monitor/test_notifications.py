@@ -180,6 +180,26 @@ def test_the_end_is_told_to_those_who_were_told_of_the_beginning(told: Told, hoo
     assert len(hook.posted) == 3
 
 
+def test_an_end_is_forgotten_by_those_who_were_told_and_kept_for_those_who_could_not_be(
+    told: Told, hook: Hook, mail: MailServer
+) -> None:
+    both = settings({"webhook": "pager"}, {"email": ["ann@example.com"]})
+    told.tell(both, a_message())
+    hook.status = 500
+    told.tell(both, a_message(is_over=True))
+    told.tell(both, a_message(is_over=True))
+    assert [one.channel for one in what_is_open().messages] == ["webhook pager"]
+    assert len(mail.letters) == 2
+    # What comes back meanwhile is told, as the channel may have got no word of either.
+    hook.status = 200
+    told.tell(both, a_message())
+    assert [body["alerts"][0]["state"] for body in hook.bodies[-1:]] == ["stands"]
+    assert [one.trouble for one in what_is_open().messages] == [None, None]
+    # Who is not to be told any more is forgotten.
+    told.tell(settings(), a_message(is_over=True))
+    assert what_is_open().messages == []
+
+
 @pytest.mark.parametrize(
     ("limits", "taken"),
     [

@@ -113,3 +113,23 @@ def test_what_a_task_has_told_is_not_over_while_its_failure_is_open(
     Journal(journal).resolve_all("sales.incremental")
     assert monitored.run() == WELL
     assert said(paged) == [("sales", "stopped", "incremental", "over")]
+
+
+def test_an_end_that_cannot_be_sent_is_tried_again_each_minute(
+    monitored: Monitored, paged: Hook, memory: dict[str, Any]
+) -> None:
+    monitored.write()
+    assert monitored.run() == ALARM
+    monitored.policies.follow("sales")
+    paged.status = 500
+    long_unseen(memory)
+    assert [monitored.run(), monitored.run()] == [WELL, WELL]
+    [kept] = what_is_open().messages
+    assert (kept.topic, kept.told is None) == ("late", False) and "answered 500" in str(kept.trouble)
+    memory["alerts"]["sales untold webhook pager"][0] -= 301
+    assert monitored.run() == ALARM
+    paged.status = 200
+    assert monitored.run() == ALARM
+    assert [monitored.run(), monitored.run()] == [WELL, WELL]
+    assert said(paged) == [("sales", "late", "", "stands"), ("sales", "late", "", "over")]
+    assert what_is_open().messages == []

@@ -46,12 +46,11 @@ class Teller:
                 self._due.setdefault(channel.name, (channel, []))[1].append(message)
 
     def tell_end(self, message: Message, to: NotificationSettings) -> None:
-        """Take the message that something is over, for those who were told of it."""
-        for channel in to.send:
-            told = self._told(message, channel)
-            if _wants(channel, message) and (self.known is None or (told is not None and told.told is not None)):
-                self._due.setdefault(channel.name, (channel, []))[1].append(message)
-        self.journal.end_topic(message.policy, message.topic)
+        """Take the message that something is over, for those who were told of it; who cannot be told stays known."""
+        hearing = [channel for channel in to.send if self._hears_end(message, channel)]
+        for channel in hearing:
+            self._due.setdefault(channel.name, (channel, []))[1].append(message)
+        self.journal.end_topic(message.policy, message.topic, keep=[channel.name for channel in hearing])
 
     def send(self) -> list[str]:
         """Send what was taken; return what went wrong, a line for each channel. Raises nothing."""
@@ -86,17 +85,23 @@ class Teller:
     def _remember(self, channel: ChannelSettings, messages: Iterable[Message], trouble: str | None) -> None:
         now = time.time()
         for message in messages:
-            if not message.is_over:
-                told = None if trouble else now
-                self.journal.record_message(
-                    SentMessage(message.policy, message.topic, channel.name, now, told, trouble)
-                )
+            if message.is_over and not trouble:
+                self.journal.end_message(message.policy, message.topic, channel.name)
+                continue
+            told = None if trouble else now
+            self.journal.record_message(SentMessage(message.policy, message.topic, channel.name, now, told, trouble))
+
+    def _hears_end(self, message: Message, channel: ChannelSettings) -> bool:
+        told = self._told(message, channel)
+        return _wants(channel, message) and (self.known is None or (told is not None and told.told is not None))
 
     def _is_due(self, message: Message, channel: ChannelSettings, remind_after: float, is_news: bool) -> bool:
         if self.known is None:
             return is_news
         told = self._told(message, channel)
-        return told is None or told.told is None or time.time() - told.told >= remind_after
+        if told is None or told.told is None or told.trouble is not None:
+            return True
+        return time.time() - told.told >= remind_after
 
     def _told(self, message: Message, channel: ChannelSettings) -> SentMessage | None:
         key = message.policy, message.topic, channel.name

@@ -151,7 +151,7 @@ class WatchRound:
                 yield Alert(told.policy, AlertKind.UNTOLD, _not_sent(told), told.channel, _UNTOLD_GRACE)
 
     def _forgotten(self, judged: Judged) -> Iterator[Over]:
-        """Yield what people were told of by others than the monitor, and is over before it has seen it."""
+        """Yield what is over before the monitor has seen it, told by others, and what could not be told to be over."""
         over = {_key(one.policy, f"{one.kind} {one.about}".rstrip()) for one in judged.over}
         known = {*judged.memory, *over, *self._still_open()}
         alerts, ended = self.alerts(), dict[str, SentMessage]()
@@ -165,7 +165,9 @@ class WatchRound:
                 yield Over(told.policy, AlertKind(kind), about, told.told or told.tried)
 
     def _is_fresh(self, told: SentMessage) -> bool:
-        return self.at - told.tried <= FORGET_SECONDS
+        """Tell whether it may come back before that is news; what was told and could not be ended has had its time."""
+        is_end = told.told is not None and told.trouble is not None
+        return not is_end and self.at - told.tried <= FORGET_SECONDS
 
     def _still_open(self) -> frozenset[str]:
         """Return the failures that are open, but those of what is gone: nothing makes up for them any more."""
