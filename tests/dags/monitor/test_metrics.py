@@ -73,6 +73,7 @@ def send_all() -> None:
     )
     dead = PolicyLag("dead", 0.0, phase="unreachable", error=Unreachable("no answer"))
     metrics.lags_measured([following, dead])
+    metrics.copies_stalled([following, dead])
     metrics.failures_open(["sales"], {("sales", "act_now"): 2})
     metrics.monitor_was_here(1_900_000_000.0)
     metrics.message_failed("sales")

@@ -52,12 +52,19 @@ def open_failures(monitored: Monitored) -> dict[str, float]:
     return {whose: sent[name.format(whose)] for whose in ("near", "sales") if name.format(whose) in sent}
 
 
-def test_a_journal_that_does_not_answer_does_not_say_that_nothing_has_failed(
+def stalled_copies_sent(monitored: Monitored) -> dict[str, float]:
+    """What was sent of copies that move nothing, by whose they are."""
+    name = "twinhive.copies.stalled {{'policy': '{}'}}"
+    sent = monitored.metrics
+    return {whose: sent[name.format(whose)] for whose in ("near", "sales") if name.format(whose) in sent}
+
+
+def test_a_journal_that_does_not_answer_does_not_say_that_nothing_has_failed_or_stands_still(
     monitored: Monitored, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TWINHIVE_JOURNAL", f"sqlite:///{tmp_path / 'no folder' / 'journal.db'}")
     monitored.run()
-    assert open_failures(monitored) == {}
+    assert open_failures(monitored) == stalled_copies_sent(monitored) == {}
 
 
 def test_a_failure_is_told_reminded_of_and_told_to_be_over(
@@ -88,6 +95,7 @@ def test_what_is_still_wrong_is_said_with_what_is_over(
     Journal(journal).record_failure(a_failed_list())
     assert monitored.run() == ALARM
     assert sorted(kind for _, kind, _, _ in said(paged)) == ["stalled", "stopped"]
+    assert stalled_copies_sent(monitored) == {"near": 1, "sales": 0}
     Journal(journal).resolve_all("near.copies")
     memory["alerts"]["near stopped copies"][2] -= 301
     assert monitored.run() == ALARM

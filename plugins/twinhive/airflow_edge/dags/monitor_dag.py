@@ -218,8 +218,10 @@ def _hint(found: Sequence[PolicyLag], configuration: Configuration, outlet_event
 def _record(found: Sequence[PolicyLag], round_: WatchRound) -> None:
     """Write journal and metrics; either may be down."""
     journal = open_journal()
-    if round_.opened:  # 0 says that all is made up for, which a journal that does not answer has not said
-        send_metrics([lag.policy for lag in (*found, *round_.placements)], round_.failures)
+    if round_.opened:  # 0 says that all is well, which a journal that does not answer has not said
+        every = (*found, *round_.placements)
+        send_metrics([lag.policy for lag in every], round_.failures)
+        metrics.copies_stalled(every)
     metrics.monitor_was_here(round_.at)
     record_lags(journal, found)
     record_publishers(journal, round_.publishers)

@@ -61,13 +61,19 @@ def lags_measured(lags: Iterable[PolicyLag]) -> None:
         for lag in lags:
             tags = {"policy": lag.policy}
             stats.gauge(TROUBLE, int(lag.error is not None), tags=tags)
-            stats.gauge(STALLED, len(lag.stalled), tags=tags)
             _gauge(LAG_SECONDS, lag.lag_seconds, tags)
             _gauge(LAG_EVENTS, lag.lag_events, tags)
             _gauge(RPO_SECONDS, lag.rpo_seconds, tags)
             _gauge(RPO_EVENTS, lag.rpo_events, tags)
             _gauge(LAG_LIMIT, lag.max_lag, tags)
             _watched(lag, tags)
+
+
+def copies_stalled(lags: Iterable[PolicyLag]) -> None:
+    """Send how many copies move nothing, 0 too: by policy or placement."""
+    with _sending():
+        for lag in lags:
+            stats.gauge(STALLED, len(lag.stalled), tags={"policy": lag.policy})
 
 
 def failures_open(policies: Iterable[str], open_ones: Mapping[tuple[str, str], int]) -> None:
