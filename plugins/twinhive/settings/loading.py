@@ -69,7 +69,7 @@ def _load_policy(path: Path, clusters: Mapping[str, ClusterSettings], clusters_e
         name = given if isinstance(given, str) and is_policy_name(given) else name
         settings = PolicySettings.model_validate(content)
     except (OSError, yaml.YAMLError, ValueError) as error:
-        return PolicyEntry(name, path, None, explain(path, error, PolicySettings), _told(content))
+        return PolicyEntry(name, path, None, explain(path, error, PolicySettings), told_by(content))
     return with_rules(PolicyEntry(name, path, settings, clusters_error), clusters)
 
 
@@ -81,12 +81,12 @@ def _load_placement(path: Path, file: ClustersFile, clusters_error: str | None) 
         name = given if isinstance(given, str) and is_policy_name(given) else name
         settings = PlacementSettings.model_validate(content)
     except (OSError, yaml.YAMLError, ValueError) as error:
-        return PlacementEntry(name, path, None, error=explain(path, error, PlacementSettings), told=_told(content))
+        return PlacementEntry(name, path, None, error=explain(path, error, PlacementSettings), told=told_by(content))
     entry = PlacementEntry(name, path, settings, settings.primary or "", clusters_error)
     return with_placement_rules(entry, file)
 
 
-def _told(content: Any) -> NotificationSettings:
+def told_by(content: Any) -> NotificationSettings:
     """Return who is to be told that a file cannot be used, as far as it says so."""
     try:
         return NotificationSettings.model_validate(content["notifications"])

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.settings.kinds import Strict
-from twinhive.settings.loading import read_yaml
+from twinhive.settings.loading import read_yaml, told_by
 from twinhive.settings.problems import explain
 from twinhive.settings.watching import NotificationSettings
 
@@ -67,3 +67,11 @@ def load_remotes(path: Path) -> RemotesFile:
             expected="rules as docs/remotes.md describes them",
             next_step=f"correct {path.name}; until then no remote is reached",
         ) from error
+
+
+def told_of_remotes(path: Path) -> NotificationSettings:
+    """Return who is to be told that the file cannot be used, as far as it says so."""
+    try:
+        return told_by(read_yaml(path))
+    except (OSError, yaml.YAMLError, ValueError):
+        return NotificationSettings()

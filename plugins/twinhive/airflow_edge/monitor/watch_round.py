@@ -27,7 +27,7 @@ from twinhive.observe.lag_alerts import ALL, Alert, alerts_of, state_line
 from twinhive.observe.publisher_alerts import cluster_of, messages_of, publisher_alerts, standing_line
 from twinhive.observe.publishers import PublisherSeen
 from twinhive.settings import Configuration
-from twinhive.settings.remotes import load_remotes
+from twinhive.settings.remotes import load_remotes, told_of_remotes
 from twinhive.settings.watching import NotificationSettings
 
 _JOURNAL_GRACE = 600.0
@@ -44,10 +44,11 @@ class WatchedRemotes:
     @classmethod
     def now(cls, directory: Path) -> "WatchedRemotes":
         """Ask the gateways that `remotes.yaml` of a configuration directory names; without any, nobody is asked."""
+        path = directory / REMOTES_FILE
         try:
-            file = load_remotes(directory / REMOTES_FILE)
+            file = load_remotes(path)
         except InvalidSettings as error:
-            return cls(error)
+            return cls(error, told_of_remotes(path))
         return cls(look_at(file.gateways) if file.gateways else GatewaysSeen(), file.notifications)
 
 
@@ -121,7 +122,7 @@ class WatchRound:
 
     def _gone(self, over: Over) -> str:
         if over.policy == REMOTES:
-            return f"{over.about} is well"
+            return f"{over.about or REMOTES_FILE} is well"
         for one in self.publishers:
             if messages_of(one.cluster) == over.policy:
                 return f"messages of cluster {one.cluster}: {standing_line(one)}"
