@@ -155,10 +155,21 @@ class JournalReader:
         return self._records(BatchRun, query.order_by(BATCHES.c.batch).limit(limit))
 
     def failures(self, name: str, open_only: bool = True, limit: int = 20) -> list[Failure]:
-        """Return the failures of a policy, newest first; `open_only`: those that nothing has made up for."""
+        """Return the failures of a policy, newest first.
+
+        `open_only`: those that nothing has made up for, of them first where a person must act.
+        """
         query = select(*_columns(FAILURES, Failure)).where(FAILURES.c.policy == name)
-        query = query.where(FAILURES.c.resolved.is_(None)) if open_only else query
-        return self._records(Failure, query.order_by(FAILURES.c.at.desc(), FAILURES.c.id.desc()).limit(limit))
+        newest = (FAILURES.c.at.desc(), FAILURES.c.id.desc())
+        if not open_only:
+            return self._records(Failure, query.order_by(*newest).limit(limit))
+        query = query.where(FAILURES.c.resolved.is_(None))
+        return self._records(Failure, query.order_by(FAILURES.c.act_now.desc(), *newest).limit(limit))
+
+    def open_failures(self, name: str) -> int:
+        """Return how many failures of a policy nothing has made up for."""
+        which = (FAILURES.c.policy == name, FAILURES.c.resolved.is_(None))
+        return int(self._ask(select(func.count()).select_from(FAILURES).where(*which))[0][0])
 
     def tables(
         self, name: str, search: str = "", state: str | None = None, offset: int = 0, limit: int = 100

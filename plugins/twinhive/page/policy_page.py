@@ -76,6 +76,7 @@ class Recorded:
     verdict: Verdict
     lag_level: Level
     failures: Sequence[Failure]
+    more_failures: int
     plot: Plot | None
     windows: Sequence[WindowRun]
     batches: Sequence[BatchRun]
@@ -115,14 +116,15 @@ def policy_page_without_journal(
 
 def _recorded(reader: JournalReader, state: PolicyState, query: PolicyQuery, now: float) -> Recorded:
     since = now - SPANS[query.span]
-    failures = sorted(reader.failures(state.policy), key=lambda failure: not failure.act_now)
+    failures, number = reader.failures(state.policy), reader.open_failures(state.policy)
     tables = _tables(reader, state.policy, query)
     troubled = sum(tables.counts.get(standing, 0) for standing in IN_TROUBLE)
     return Recorded(
         state=state,
-        verdict=verdict_of(state, len(failures), troubled, now),
+        verdict=verdict_of(state, number, troubled, now),
         lag_level=lag_level(state),
         failures=failures,
+        more_failures=max(0, number - len(failures)),
         plot=plot_lag(reader.lag(state.policy, since, POINTS), since, now, state.max_lag),
         windows=reader.windows(state.policy, limit=_WINDOWS),
         batches=reader.batches(state.policy, query.dump) if query.dump else (),
