@@ -49,7 +49,7 @@ def show_overview(
         told = announcements(open_reader(), now) if sees_remotes else ()
     except TwinhiveError as error:
         found = overview_without_journal(_airflow, readable, query, error)
-    waiting = pool_notices(_airflow.pool_waits(), readable)
+    waiting = pool_notices(_airflow.pool_waits(), {*readable, *placements})
     remotes = remotes_section(configuration_directory(), now) if sees_remotes else None
     return rendering.page(
         "overview.html",

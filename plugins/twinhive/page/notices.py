@@ -29,9 +29,9 @@ def journal_down(error: TwinhiveError) -> Notice:
     return Notice(Level.BAD, f"Only Airflow's runs are shown: {said}. Replication itself goes on without the journal.")
 
 
-def pool_notices(waits: Sequence[PoolWait], policies: Collection[str]) -> list[Notice]:
-    """Say which tasks of some policies wait for a pool that does not exist, and how it is made."""
-    return [_without_pool(wait) for wait in waits if wait.dag_id.rpartition(".")[0] in policies]
+def pool_notices(waits: Sequence[PoolWait], names: Collection[str]) -> list[Notice]:
+    """Say which tasks of some policies or placements wait for a pool that does not exist, and how it is made."""
+    return [_without_pool(wait) for wait in waits if wait.dag_id.rpartition(".")[0] in names]
 
 
 def _without_pool(wait: PoolWait) -> Notice:
