@@ -40,6 +40,22 @@ def test_no_rule_rests_on_the_increase_of_a_counter_alone() -> None:
             assert re.search(rf"{counter}[^\n]*\n?\s*unless [^\n]*{counter}[^\n]* offset", rule["expr"]), name
 
 
+def test_no_alert_ends_because_what_is_sent_once_a_night_is_not_sent_any_more() -> None:
+    """What the monitor sends each minute may go, for then the monitor is silent, which is an alert of its own."""
+    page = PAGE.read_text()
+    kept = {name for name, ttl in re.findall(r"name: (twinhive_\w+)(, ttl: \w+)?}", page) if not ttl}
+    nightly = re.findall(r"^\| `(twinhive\.verify\.[a-z]+)` \| gauge", page, re.MULTILINE)
+    assert len(nightly) == 3 and {name.replace(".", "_") for name in nightly} <= kept
+    assert "twinhive_monitor_at" in kept
+
+
+def test_a_replica_that_was_never_verified_is_told_as_well_as_one_that_is_not_any_more() -> None:
+    assert rules()["ReplicaNotVerified"]["expr"] == "time() - twinhive_verify_at > 36 * 3600"
+    never = rules()["ReplicaNeverVerified"]
+    assert re.fullmatch(r"twinhive_lag_seconds unless on \(policy\) twinhive_verify_at", never["expr"])
+    assert never["for"] == "36h"
+
+
 def test_there_is_a_rule_for_all_that_turns_the_monitor_red() -> None:
     used = " ".join(rule["expr"] for rule in rules().values())
     made = set(re.findall(r"name: (twinhive_[a-z_]+)", PAGE.read_text()))
