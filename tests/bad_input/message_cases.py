@@ -28,6 +28,15 @@ def _connection(**fields: object) -> Callable[[Desk], None]:
     return spoil
 
 
+def _topics(pattern: str) -> Callable[[Desk], None]:
+    def spoil(desk: Desk) -> None:
+        clusters = desk.policies.directory / "clusters.yaml"
+        told = f'  east:\n    messages: {{broker: bus, topic: "{pattern}"}}'
+        clusters.write_text(clusters.read_text().replace("  east:", told, 1))
+
+    return spoil
+
+
 def _without(desk: Desk) -> None:
     desk.patch.setattr(MessagesWiring, "broker", _REAL_BROKER)
 
@@ -114,6 +123,12 @@ MESSAGE_CASES: tuple[Case, ...] = (
         ("listen", "east", "sales.orders", "--timeout", "0.1"),
         ("nothing was sent on twinhive.east.sales.orders",),
         code=TRY_AGAIN,
+    ),
+    Case(
+        "messages: topics that have nothing in common",
+        ("topic", "east", "sales"),
+        ("no topic is above those of all tables of sales", "the pattern {table}.{cluster}"),
+        spoil=_topics("{table}.{cluster}"),
     ),
     Case("messages: a position of somebody else", _EAST, ("keeps no position",), spoil=_foreign_position),
     Case("messages: no table", ("topic", "east", "sales."), ("'sales.' is no table",)),

@@ -140,4 +140,5 @@ def _heard_on(place: SetPlace, metastore: MetastoreReader) -> tuple[str, ...]:
     own = own_topic(table.parameters) if table else None
     if own is not None and rules.allows(own):
         return connection, own
-    return connection, rules.subscribed(place.table.database)
+    topic = rules.subscribed(place.table.database)
+    return (connection, topic) if topic else ()

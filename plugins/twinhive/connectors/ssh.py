@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
 import asyncssh
 
 from twinhive.connectors.context import ConnectorContext
+from twinhive.connectors.in_turn import first_of
 from twinhive.connectors.ssh_route import Hop, Route, route_of
 from twinhive.connectors.ssh_stream import TunnelSession
 from twinhive.connectors.thrift import MetastoreAddress, metastore_addresses
@@ -25,7 +27,7 @@ _FAILURES: Final = (OSError, asyncssh.Error, ValueError, TwinhiveError)
 class SshConnector:
     """Open connections through tunnels. `file_of` returns the path of a file that a definition names.
 
-    connect_seconds   for all metastores behind a tunnel that is open, each gets its share
+    connect_seconds   for all metastores behind a tunnel that is open
     """
 
     def __init__(
@@ -50,17 +52,8 @@ class SshConnector:
         route, metastores = route_of(properties, self._opening_seconds), metastore_addresses(properties)
         tunnel = self._tunnels.setdefault(route, _Tunnel(route, self._file_of))
         connection = await tunnel.connection()
-        problems = []
-        share = self._connect_seconds / len(metastores)
-        for address in metastores:
-            try:
-                async with asyncio.timeout(share):
-                    return await _stream(connection, address)
-            except TimeoutError:
-                problems.append(f"{address} through {route}: no connection within {share:g} s")
-            except (OSError, asyncssh.Error) as error:
-                problems.append(f"{address} through {route}: {error}")
-        raise ConnectionError("; ".join(problems))
+        tries = {f"{one} through {route}": partial(_stream, connection, one) for one in metastores}
+        return await first_of(tries, self._connect_seconds)
 
     async def close(self) -> None:
         """Close all tunnels."""

@@ -1,13 +1,14 @@
 """Metastores that are reached by TCP: bytes are handed on."""
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 from urllib.parse import urlsplit
 
 from twinhive.connectors.context import ConnectorContext
+from twinhive.connectors.in_turn import first_of
 from twinhive.model.errors import InvalidSettings
 from twinhive.ports.byte_links import ByteLink, connected
 from twinhive.ports.catalogs import ConnectorPlace
@@ -34,8 +35,7 @@ class MetastoreAddress:
 class ThriftConnector:
     """Connect to the first address that takes a connection in time.
 
-    connect_seconds   for all addresses, as long as their caller waits: each gets its share, or a first one that is
-                      silent would keep the others from being tried
+    connect_seconds   for all addresses, as long as their caller waits
     """
 
     connect_seconds: float = 2.0
@@ -51,17 +51,9 @@ class ThriftConnector:
 
     async def open_to(self, addresses: Sequence[MetastoreAddress]) -> ByteLink:
         """Open a connection to the first of these that takes one."""
-        problems = []
-        share = self.connect_seconds / len(addresses)
-        for address in addresses:
-            try:
-                async with asyncio.timeout(share):
-                    return await connected(address.host, address.port)
-            except TimeoutError:
-                problems.append(f"{address}: no connection within {share:g} s")
-            except (OSError, UnicodeError) as error:
-                problems.append(f"{address}: {error}")
-        raise ConnectionError("; ".join(problems))
+        return await first_of(
+            {str(one): partial(connected, one.host, one.port) for one in addresses}, self.connect_seconds
+        )
 
     async def close(self) -> None:
         """Nothing is shared."""

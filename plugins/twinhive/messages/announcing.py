@@ -147,8 +147,13 @@ def _sorted_name(values: Mapping[str, str]) -> str:
     return partition_name(tuple(keys), tuple(values[key] for key in keys))
 
 
-def gap_announcements(tables: Iterable[tuple[TableName, str | None]], first: int, last: int) -> Iterator[Announcement]:
-    """Yield that events from one to another were never told, for each table with the topic that it names."""
+def gap_announcements(
+    tables: Iterable[tuple[TableName, str | None]], first: int, last: int, time: int
+) -> Iterator[Announcement]:
+    """Yield that events from one to another were never told, for each table with the topic that it names.
+
+    time  Unix seconds: when that was seen; of an event that cannot be read its own
+    """
     said = {"first": first, "last": last}
     for number, (table, own) in enumerate(tables):
-        yield Announcement(AnnouncementKind.GAP, table, f"{first}-{last}", number, 0, said, own)
+        yield Announcement(AnnouncementKind.GAP, table, f"{first}-{last}", number, time, said, own)

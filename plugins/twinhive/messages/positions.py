@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from twinhive.messages.announcing import OWN_DATABASE
+from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow, AlreadyThere, ChangedMeanwhile, Unreachable
 from twinhive.model.messages.position import KeptPosition
 from twinhive.model.names import TableName
@@ -67,6 +68,13 @@ def only_its_writing_is_gone(metastore: MetastoreReader, kept: KeptPosition) -> 
     """
     after = kept.position.event_id
     return metastore.current_event_id() == after + 1 and not metastore.events_after(after, 1)
+
+
+def begin_behind(metastore: MetastoreReader, kept: KeptPosition) -> Position:
+    """Return from where to go on behind a position: past its own writing, where nothing else is left of the log."""
+    if only_its_writing_is_gone(metastore, kept):
+        return Position(kept.position.event_id + 1)
+    return kept.position
 
 
 def kept_position(metastore: MetastoreReader) -> KeptPosition | None:

@@ -16,7 +16,7 @@ from typing import Protocol
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.reader import bounded, position_at, read_events
 from twinhive.messages.announcing import OWN_DATABASE, AnnouncedDatabases, announcements_of, gap_announcements
-from twinhive.messages.positions import PositionStore, only_its_writing_is_gone
+from twinhive.messages.positions import PositionStore, begin_behind
 from twinhive.messages.standby import Standby
 from twinhive.messages.telling import TopicsOfTables
 from twinhive.model.changes.events import EventRow, Position
@@ -109,6 +109,7 @@ class Publisher:
                 self._kept = None
                 self._standby.was_fenced()
                 self.counts.fenced += 1
+                self._keep_gap()
                 _log.warning("another publisher has taken over: standing by", extra={"holder": self._rules.holder})
         self.counts.standing = PublisherStanding.STANDBY if self._kept is None else PublisherStanding.ACTIVE
         return self.counts.standing
@@ -140,12 +141,7 @@ class Publisher:
             kept = self._store.start(KeptPosition.new(log_id, begin, self._rules.holder))
         if not self._standby.may_take(kept, self._rules.holder):
             return
-        begin = kept.position
-        if only_its_writing_is_gone(self._metastore, kept):
-            begin = Position(begin.event_id + 1)
-        mine = kept.moved(begin, self._rules.holder)
-        if self._unkept_gap is not None and (kept.gap is None or kept.gap.at < self._unkept_gap.at):
-            mine = replace(mine, gap=self._unkept_gap)
+        mine = self._with_gap(kept.moved(begin_behind(self._metastore, kept), self._rules.holder))
         try:
             self._store.move(kept, mine)
         except ChangedMeanwhile:
@@ -208,7 +204,7 @@ class Publisher:
             _log.warning("an event cannot be read, and is told as a gap", extra={"event_id": row.event_id})
             database, table = (row.database or "").lower(), (row.table or "").lower()
             tables = self._topics.tables_of(database) if table == SETS_TABLE else [(TableName(database, table), None)]
-            yield from gap_announcements(tables, row.event_id, row.event_id)
+            yield from gap_announcements(tables, row.event_id, row.event_id, row.time)
 
     def _send(self, messages: Iterator[TableMessage], *, writes: bool = True) -> None:
         while batch := list(islice(messages, _MOST_MESSAGES)):
@@ -216,17 +212,19 @@ class Publisher:
             self._has_told = True
             for message in batch:
                 self.counts.sent[AnnouncementKind(message.kind)] += 1
-            # Also amid one large event: who stands by sees that this publisher lives.
+            # Also amid one large event: who stands by sees that this publisher lives. The position is not past it yet.
             if writes:
                 self._write_if_due()
+                self._has_told = True
 
     def _tell_gap(self, broken: LogBroken) -> None:
         """Say on all topics that events are not told, and go on with the first that can be."""
         log_id = self._metastore.log_id()
         begin, first = self._after_gap(log_id)
         _log.error("events cannot be told", extra={"first": first, "last": begin.event_id, "error": broken.found})
-        told = map(self._topics.message, gap_announcements(self._topics.every_table(), first, begin.event_id))
         gap = ToldGap(first, begin.event_id, int(time.time()))
+        every = self._topics.every_table()
+        told = map(self._topics.message, gap_announcements(every, first, begin.event_id, gap.at))
         fenced: ChangedMeanwhile | None = None
         try:
             self._send(told)
@@ -239,8 +237,7 @@ class Publisher:
         if fenced is not None:
             raise fenced
         self._reached = begin
-        self._write(replace(KeptPosition.new(log_id, begin, self._rules.holder), gap=gap))
-        self._unkept_gap = None
+        self._write(KeptPosition.new(log_id, begin, self._rules.holder))
 
     def _after_gap(self, log_id: str) -> tuple[Position, int]:
         """Return from where to go on, and the first event that is not told.
@@ -267,9 +264,27 @@ class Publisher:
 
     def _write(self, after: KeptPosition) -> None:
         assert self._kept is not None
+        after = self._with_gap(after)
         self._store.move(self._kept, after)
         self._kept, self._written = after, self._clock()
         self._has_told = self._others = False
+        self._unkept_gap = None
+
+    def _with_gap(self, after: KeptPosition) -> KeptPosition:
+        """Return what to write, with the gap that was told and is kept nowhere yet, unless a later one is there."""
+        gap = self._unkept_gap
+        return after if gap is None or (after.gap and after.gap.at > gap.at) else replace(after, gap=gap)
+
+    def _keep_gap(self) -> None:
+        """Keep a gap beside the position that was found, if that is ours too, of a restored metastore.
+
+        Another publisher would be fenced by it: its position gets the gap when this one sends again.
+        """
+        kept = self._store.read() if self._unkept_gap else None
+        if kept is not None and kept.holder in (NOBODY, self._rules.holder):
+            with suppress(ChangedMeanwhile):
+                self._store.move(kept, self._with_gap(kept.moved(kept.position, kept.holder)))
+                self._unkept_gap = None
 
 
 def _before_a_gap(rows: Iterator[EventRow], broken: list[LogBroken]) -> Iterator[EventRow]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from twinhive.events.reader import read_events
 from twinhive.messages.announcing import AnnouncedDatabases
+from twinhive.messages.positions import begin_behind
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import LogBroken
 from twinhive.model.messages.position import NOBODY, KeptPosition
@@ -46,7 +47,7 @@ class Standby:
             self._broker.probe()
             return True
         if kept.token != self._token:
-            self._token, self._looked, self._due_since = kept.token, kept.position, None
+            self._token, self._looked, self._due_since = kept.token, begin_behind(self._metastore, kept), None
         if self._due_since is None and self._is_something_due():
             self._due_since = self._clock()
         if self._due_since is None or self._clock() - self._due_since < self._patience:

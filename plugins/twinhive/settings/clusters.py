@@ -89,11 +89,11 @@ class MessagesSettings(Strict):
     """id of the connection by which `twinhive listen` reads; without it that of `broker`"""
     topic: Annotated[
         str,
-        Field(pattern=r"^([A-Za-z0-9._-]|\{(cluster|database)\})+(\.\{table\})?\Z"),
-        Unit("text with `{cluster}`, `{database}`, and `.{table}` at its end"),
+        Field(pattern=r"^([A-Za-z0-9._-]|\{(cluster|database|table)\})+\Z"),
+        Unit("text with `{cluster}`, `{database}`, `{table}`"),
     ] = "twinhive.{cluster}.{database}.{table}"
-    """the topic of a table. Without `{table}` all tables of a database share one. It is the last part, alone: who
-    subscribes to a database hears what is below its topic"""
+    """the topic of a table. Without `{table}` all tables of a database share one. Who subscribes to a database hears
+    what is below the last `.` before `{table}`"""
     table_topics: Pattern = r"twinhive\..+"
     """topics that a table may name itself, by its property `hcat.msgbus.topic.name`"""
     databases: tuple[Pattern, ...] = (".*",)

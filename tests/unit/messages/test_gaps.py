@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tests.support.worlds.fake_world import backup
-from tests.unit.messages.test_publishing import ACTIVE, LOGS, Desk
+from tests.unit.messages.test_publishing import ACTIVE, LOGS, STANDBY, Desk
 from tests.unit.observe.test_publishers import Site
 from twinhive.messages.positions import PositionStore
 from twinhive.messages.publishing import Publisher
+from twinhive.model.errors import Unreachable
 from twinhive.model.messages.position import ToldGap
 from twinhive.model.names import TableName
 
@@ -127,6 +128,65 @@ def test_the_monitor_is_well_while_the_log_of_a_quiet_cluster_is_empty_and_when_
     assert site.alerts(1e12) == []
     site.add("2")
     assert site.look(1e12).behind.lost is None
+
+
+def test_a_gap_is_kept_though_the_first_try_to_write_it_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    publisher = desk.started()
+    desk.add("1")
+    rounds(desk, publisher)
+    for day in ("2", "3", "4"):
+        desk.add(day)
+    desk.expire_log(1)
+    publisher._written = desk.now  # nothing is written amid the gap
+
+    def lost(store: PositionStore, before: object, after: object) -> None:
+        raise Unreachable("the metastore is gone for a moment", found="nothing", expected="an answer", next_step="-")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(PositionStore, "move", lost)
+        with pytest.raises(Unreachable):
+            publisher.round()
+    rounds(desk, publisher)
+    assert gap_of(desk) is not None
+
+
+def test_a_gap_is_kept_though_nothing_is_to_be_sent_after_the_restore(desk: Desk) -> None:
+    publisher = desk.started()
+    desk.add("1")
+    rounds(desk, publisher)
+    rounds(desk, publisher, seconds=301.0)
+    restore = backup(desk.metastore)
+    desk.add("2", "2b", "2c")
+    rounds(desk, publisher)
+    restore()
+    rounds(desk, publisher, 20)
+    assert "GAP logs" in desk.told()
+    assert gap_of(desk) is not None
+
+
+def test_who_stands_by_on_a_quiet_cluster_leaves_the_other_alone_when_the_log_has_expired(desk: Desk) -> None:
+    active = desk.started("one")
+    desk.add("1")
+    rounds(desk, active)
+    rounds(desk, active, seconds=301.0)
+    desk.expire_log(0)
+    other = desk.publisher("two")
+    for _ in range(20):
+        active.round()
+        assert other.round() is STANDBY
+        desk.now += 1.0
+
+
+def test_one_event_after_a_quiet_time_is_told_once_and_its_position_kept(desk: Desk) -> None:
+    active, other = desk.started("one"), desk.publisher("two")
+    rounds(desk, active, seconds=301.0)
+    desk.add("1")
+    for _ in range(30):
+        active.round()
+        assert other.round() is STANDBY
+        desk.now += 1.0
+    assert desk.told() == ["ADD_PARTITION logs day=1/region=us"]
+    assert desk.metastore.current_event_id() - desk.kept_event() <= 2
 
 
 def test_an_event_of_another_catalog_is_not_told(desk: Desk) -> None:

@@ -53,8 +53,8 @@ def trouble_of(broker: str, error: KafkaError) -> TwinhiveError:
             f"broker {broker} takes no topic of that name",
             found=error.str(),
             expected="topics that differ in more than '.' and '_', which are one for Kafka",
-            next_step="correct messages.topic of the cluster so that they differ (twinhive.{cluster}.{database} is one"
-            " for each database), or let the table name its own (hcat.msgbus.topic.name); then start the publisher",
+            next_step="correct messages.topic of the cluster in clusters.yaml so that they differ"
+            " (twinhive.{cluster}.{database} is one for each database), then start the publisher",
         )
     if error.code() in _LOST:
         return Unreachable(

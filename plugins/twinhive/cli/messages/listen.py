@@ -45,7 +45,7 @@ def listen(
             table = wiring.metastore().table(name)
             topic = wiring.topics.topic_of(name, own_topic(table.parameters) if table else None)
         else:
-            topic = wiring.topics.subscribed(place.lower())
+            topic = wiring.topics.of_database(place.lower())
         broker = wiring.broker(reads=True)
         left, heard = count, time.monotonic()
         with closing(broker), closing(listen_on(broker, [topic], [kind] if kind else ())) as heard_messages:

@@ -28,7 +28,7 @@ def topic(
     with errors_shown(as_json=as_json):
         wiring = messages_of(config, cluster)
         if "." not in place:
-            found = wiring.topics.subscribed(place.lower())
+            found = wiring.topics.of_database(place.lower())
         else:
             name = TableName.given(place)
             table = wiring.metastore().table(name)

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from hashlib import sha256
 
+from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters
 
@@ -41,11 +42,28 @@ class TopicRules:
         )
 
     def subscribed(self, database: str, table: str | None = None) -> str:
-        """Return what to subscribe to for a table's topic, or for all topics of a database: it and what is below."""
+        """Return what to subscribe to for a table's topic, or for all topics of a database: it and what is below.
+
+        It may be a topic of other databases too, where the pattern has no `.` between the two; '' where nothing is
+        above all tables.
+        """
         if table is not None:
             return self.topic_of(TableName(database, table))
-        before, _, _ = self.template.partition("{table}")
+        before, found, _ = self.template.partition("{table}")
+        if found:
+            before, _, _ = before.rpartition(".")
         return before.format(cluster=escaped(self.cluster), database=escaped(database)).rstrip(".")
+
+    def of_database(self, database: str) -> str:
+        """Return what to subscribe to for a database. Raises InvalidSettings where nothing is above all its tables."""
+        if topic := self.subscribed(database):
+            return topic
+        raise InvalidSettings(
+            f"no topic is above those of all tables of {database}",
+            found=f"the pattern {self.template} (messages.topic of cluster {self.cluster})",
+            expected="one with a '.' before {table}: that is what is subscribed to",
+            next_step="name a table, or correct messages.topic in clusters.yaml",
+        )
 
     def allows(self, own: str) -> bool:
         """True for a topic that a table's property may name."""

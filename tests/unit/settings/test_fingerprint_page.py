@@ -6,7 +6,7 @@ from pathlib import Path
 
 from twinhive.settings.policies import PolicySettings
 
-PAGE = Path(__file__).parents[2] / "docs/configuration.md"
+PAGE = Path(__file__).parents[3] / "docs/configuration.md"
 SALES = {
     "policy": "sales",
     "source": {"cluster": "east", "database": "sales"},
