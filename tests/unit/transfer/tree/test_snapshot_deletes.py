@@ -79,6 +79,56 @@ def test_nothing_is_deleted_when_something_cannot_be_read_and_the_next_run_delet
     trees.assert_twin()
 
 
+def overwritten(**options: Any) -> Trees:
+    """Both sides have a snapshot; since then a directory was deleted and made anew, as Spark overwrites a partition."""
+    trees = Trees(day__old1=b"1", day__old2=b"2", day__same=b"same", other__f=b"f")
+    trees.sync(snapshots=True, **options)
+    trees.source.delete(f"{SOURCE}/day")
+    trees.put("day/new", b"new")
+    trees.put("day/same", b"same")
+    return trees
+
+
+@pytest.mark.parametrize("delete", DELETES)
+def test_a_directory_made_anew_has_its_old_files_until_the_new_ones_are_there(delete: str) -> None:
+    trees = overwritten(delete=delete)
+    before = trees.at_target()
+    for _ in range(2):
+        outcome = trees.sync(snapshots=True, delete=delete, target=Changed(trees.target, create_from=refused))
+        assert outcome.exit_code is not ExitCode.DONE
+        assert trees.at_target() == before
+    seen: list[set[str]] = []
+
+    def look(*paths: str) -> Any:
+        seen.append(set(trees.at_target()))
+        return (trees.target.rename if len(paths) == 2 else trees.target.delete)(*paths)
+
+    outcome = trees.sync(snapshots=True, delete=delete, target=Changed(trees.target, rename=look, delete=look))
+    assert outcome.exit_code is ExitCode.DONE
+    assert "copied what changed since" in outcome.snapshots
+    assert all({"day/old1", "day/old2"} <= paths or "day/new" in paths for paths in seen)
+    trees.assert_twin()
+    assert sorted(trees.trash().values()) == ([b"1", b"2"] if delete == "trash" else [])
+
+
+@pytest.mark.parametrize("leaves", ["out", "in", "within"])
+def test_a_directory_made_anew_of_which_something_was_renamed_comes_to_the_same(leaves: str) -> None:
+    trees = Trees(day__old=b"1", day__kept=b"2", other__f=b"f")
+    trees.sync(snapshots=True, delete="trash")
+    if leaves == "in":
+        trees.source.delete(f"{SOURCE}/day")
+        trees.put("day/new", b"new")
+        assert trees.source.rename(f"{SOURCE}/other/f", f"{SOURCE}/day/f")
+    else:
+        assert trees.source.rename(f"{SOURCE}/day/kept", f"{SOURCE}/other/kept")
+        trees.source.delete(f"{SOURCE}/day")
+        trees.put("day/new", b"new")
+        if leaves == "within":
+            assert trees.source.rename(f"{SOURCE}/other/kept", f"{SOURCE}/day/kept")
+    trees.sync(snapshots=True, delete="trash")
+    trees.assert_twin()
+
+
 def test_a_deletion_that_fails_is_tried_again_by_the_next_run() -> None:
     trees = changed_since_a_copy(delete="permanently")
     base = common(trees)

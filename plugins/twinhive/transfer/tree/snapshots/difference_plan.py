@@ -114,15 +114,24 @@ class _DifferencePlanner:
             self._plan_pair(now, self._here(before, now))
 
     def _plan_replaced(self) -> None:
-        """Have a new file with the name of a deleted one replace it, so that the name is never without a file."""
+        """Have what is new replace what was deleted of that name: files by files, and of directories what they hold.
+
+        So the name is never without rows. Two directories are listed, as both would be to delete and copy them.
+        """
         for before in sorted(self._difference.deleted):
             now = self._difference.beside(before)
             if now in self._difference.created:
-                found = self._here(before, now)
-                if not found.is_directory and not self._there(now).is_directory:
+                found, there = self._here(before, now), self._there(now)
+                if found.is_directory is there.is_directory and not (found.is_directory and self._moves(before, now)):
                     self._difference.deleted.remove(before)
                     self._difference.created.remove(now)
                     self._plan_pair(now, found)
+
+    def _moves(self, before: str, now: str) -> bool:
+        """True for a directory whose listing, before the moves, is not what it holds after them."""
+        below = f"{now}/"
+        renamed = self._difference.renamed.items()
+        return before != now or any(path.startswith(below) for pair in renamed for path in pair)
 
     def _plan_deletes(self) -> None:
         """Have deleted last, where they are then, those whose names nothing takes; what is gone already is fine."""
