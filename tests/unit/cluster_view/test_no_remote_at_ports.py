@@ -78,7 +78,7 @@ def test_what_is_asked_of_several_owners_is_refused_for_a_remote_that_it_names(a
             lambda: client.get_table_objects_by_name_req(ttypes.GetTablesRequest("far", ["plain"])),
             lambda: client.get_table_objects_by_name_req(ttypes.GetTablesRequest("far", ["plain", "orders"])),
             lambda: client.get_table_objects_by_name_req(ttypes.GetTablesRequest("FAR", [], tablesPattern="*")),
-            lambda: client.get_table_objects_by_name_req(ttypes.GetTablesRequest("sales", ["plain", "Rem"])),
+            lambda: client.get_table_objects_by_name_req(ttypes.GetTablesRequest("sales", ["Rem"])),
         ],
         "get_tables_by_type": [lambda: client.get_tables_by_type("far", "*", "MANAGED_TABLE")],
         "get_valid_write_ids": [
@@ -103,6 +103,17 @@ def test_lists_hold_what_the_local_metastore_has(asked: tuple[Any, list[str]]) -
     assert len(long) == 2 * _LONG
     assert not [one.sd.location for one in long if one.sd.location.startswith("hdfs://east")]
     assert client.get_valid_write_ids(ttypes.GetValidWriteIdsRequest(["sales.plain"])).tblValidWriteIds
+    assert of_remote == []
+
+
+def test_many_tables_are_given_without_those_that_are_remotes(asked: tuple[Any, list[str]]) -> None:
+    """As without those that are not there: who asks for all that a list holds gets what the port serves."""
+    client, of_remote = asked
+    listed = [one.tableName for one in client.get_table_meta("sales", "*", [])]
+    assert "rem" in listed
+    for names in (listed, ["plain", "orders", "Rem"], ["rem", "plain"]):
+        found = client.get_table_objects_by_name_req(ttypes.GetTablesRequest("sales", names)).tables
+        assert {one.tableName for one in found} == {*names} - {"rem", "Rem"}
     assert of_remote == []
 
 

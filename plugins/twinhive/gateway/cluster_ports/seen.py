@@ -13,10 +13,13 @@ from twinhive.gateway.metrics import LOCAL
 from twinhive.gateway.named_in_calls import named_in
 from twinhive.gateway.owners import Owner, ToLocal, ToRemote, ToSession, ToSeveral
 from twinhive.model.errors import TwinhiveError
-from twinhive.model.remotes.definitions import Definition, Definitions
+from twinhive.model.remotes.definitions import Definition, Definitions, RemoteTable
+from twinhive.wire.forms import key_of
 from twinhive.wire.message import WireError, WireMessage
 
 _TABLES: Final = "get_table_objects_by_name_req"
+_NAMES: Final = (1, 2)
+"""Where it says which tables are wanted; those that are not there are no part of the answer."""
 _FIELDS: Final = (1, 7, 1)
 """Where it says which fields of tables are wanted."""
 _JUDGED_BY: Final = ("dbName", "tableName", "parameters")
@@ -27,17 +30,11 @@ async def let_in(
 ) -> WireMessage | CallOutcome:
     """Return the call to make, or the answer that says why none is made."""
     try:
-        if isinstance(port, ClusterPort) and (remote := _remote(request, owner, defined)) is not None:
-            return no_remote(request, remote)
-        if not isinstance(owner, ToLocal | ToSeveral | ToSession):
-            return request
-        if (answer := said_of_cluster(port, request)) is not None:
-            return answer
-        named = tuple((one.database, one.table) for one in named_in(request))
-        if isinstance(owner, ToSession):
-            return request
-        admitted = await port.admitted(PortCall(request, _asks(request.head.method, kind), named))
-        return _with_what_judges(admitted) if isinstance(port, ClusterPort) else admitted
+        if isinstance(port, ClusterPort):
+            request = _without_remotes(request, defined)
+            if (remote := _remote(request, owner, defined)) is not None:
+                return no_remote(request, remote)
+        return await _let_in(port, request, kind, owner)
     except Refusal as error:
         return refusal(request, str(error))
     except WireError as error:
@@ -46,10 +43,32 @@ async def let_in(
         return failure(request, f"whether {request.head.method} may be made here cannot be told: {error}")
 
 
+async def _let_in(port: Port, request: WireMessage, kind: MethodKind | None, owner: Owner) -> WireMessage | CallOutcome:
+    if not isinstance(owner, ToLocal | ToSeveral | ToSession):
+        return request
+    if (answer := said_of_cluster(port, request)) is not None:
+        return answer
+    named = tuple((one.database, one.table) for one in named_in(request))
+    if isinstance(owner, ToSession):
+        return request
+    admitted = await port.admitted(PortCall(request, _asks(request.head.method, kind), named))
+    return _with_what_judges(admitted) if isinstance(port, ClusterPort) else admitted
+
+
 def _with_what_judges(request: WireMessage) -> WireMessage:
     """Ask also for what tables are judged by, where only some of their fields are wanted."""
     fields = texts_at(request, _FIELDS) if request.head.method == _TABLES else None
     return with_texts(request, _FIELDS, dict.fromkeys((*fields, *_JUDGED_BY))) if fields else request
+
+
+def _without_remotes(request: WireMessage, defined: Definitions) -> WireMessage:
+    """Ask for those of many tables that are no remotes; where nothing is left of them, for the same ones."""
+    if request.head.method != _TABLES or not (names := texts_at(request, _NAMES)):
+        return request
+    found = (defined.owner_of(one.database, one.table) for one in named_in(request))
+    remotes = {one.local.table for one in found if isinstance(one, RemoteTable)}
+    kept = [name for name in names if key_of(name) not in remotes]
+    return with_texts(request, _NAMES, kept) if kept and len(kept) < len(names) else request
 
 
 def no_remote(request: WireMessage, remote: Definition) -> CallOutcome:
