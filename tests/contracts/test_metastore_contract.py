@@ -54,6 +54,7 @@ SERVER_MADE_STATE = "repl.target.last.id"
 
 def test_database_that_is_not_there(metastore: MetastoreWriter) -> None:
     assert metastore.database("nowhere") is None
+    assert metastore.connector("nowhere") is None
     assert metastore.table_names("nowhere") == []
     assert metastore.tables("nowhere", ["t"]) == []
     assert metastore.table(TableName("nowhere", "t")) is None

@@ -8,6 +8,7 @@ from twinhive.model.constraints import Constraint
 from twinhive.model.log_access import LogAccess
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Function, Parameters, Partition, Table
+from twinhive.model.remotes.data_connectors import DataConnector
 
 
 class EventLog(Protocol):
@@ -47,6 +48,10 @@ class MetastoreReader(EventLog, Protocol):
 
     def database_names(self) -> list[str]:
         """Return the names of all databases, sorted."""
+        ...
+
+    def connector(self, name: str) -> DataConnector | None:
+        """Return a data connector, or None when there is none of this name."""
         ...
 
     def table_names(self, database: str) -> list[str]:

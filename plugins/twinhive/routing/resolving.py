@@ -15,6 +15,7 @@ from twinhive.model.remotes.definitions import REMOTE
 from twinhive.model.spark_views import database_of_view
 from twinhive.model.thrift_objects import partition_key_types, view_text
 from twinhive.ports import MetastoreReader
+from twinhive.remotes.kept import NO_CONNECTORS, database_definition
 from twinhive.routing.choosing import Nowhere, Routed, route
 from twinhive.routing.freshness import Freshness
 from twinhive.routing.predicates import Disjunction, Predicate, judge_of, not_known
@@ -101,9 +102,7 @@ class Resolver:
 
     def _written(self, name: TableName) -> Table | None:
         """Return a table that is written, None for a new one. Raises ActNow for a remote, and for what may be files."""
-        table = self._table(name)
-        if self._is_remote(name, table):
-            raise _is_written(name)
+        table = self._local(name, _is_written)
         if table is None and may_be_path(name):
             raise _may_be_files(name)
         return table
@@ -131,15 +130,28 @@ class Resolver:
             self._tables[name] = self.metastore.table(name)
         return self._tables[name]
 
-    def _is_remote(self, name: TableName, table: Table | None) -> bool:
-        """True for a remote table, and for whatever is, or would be, in a remote database."""
-        if table is not None and REMOTE in table.parameters:
-            return True
+    def _local(self, name: TableName, refused: Callable[[TableName], ActNow]) -> Table | None:
+        """Return a table, None for a new one. Raises ActNow for a remote, and whatever would be in a remote database.
+
+        The database is looked at first: Hive asks the connector of a remote one for its tables, and has none for ours.
+        """
         if name.database not in self._remote_databases:
-            database = self.metastore.database(name.database)
-            is_remote = database is not None and (REMOTE in database.parameters or database.connector is not None)
-            self._remote_databases[name.database] = is_remote
-        return self._remote_databases[name.database]
+            self._remote_databases[name.database] = self._is_remote(name.database)
+        if self._remote_databases[name.database]:
+            raise refused(name)
+        table = self._table(name)
+        if table is not None and REMOTE in table.parameters:
+            raise refused(name)
+        return table
+
+    def _is_remote(self, database: str) -> bool:
+        """True for a database that a gateway serves; those of other data connectors are Hive's own business."""
+        found = self.metastore.database(database)
+        if found is None:
+            return False
+        connector = self.metastore.connector(found.connector) if found.connector else None
+        known = NO_CONNECTORS if connector is None else {connector.name.lower(): connector}
+        return database_definition(found, known) is not None
 
     def _opened(self, reads: Sequence[ReadTable], depth: int = 0) -> Iterator[tuple[Table, Predicate]]:
         """Yield the tables that are read, those of views in their place, in the order of the text; each one once."""
@@ -165,9 +177,7 @@ class Resolver:
 
     def _there(self, name: TableName) -> Table:
         """Return a table that is read. Raises ActNow for a remote, and where there is none."""
-        table = self._table(name)
-        if self._is_remote(name, table):
-            raise _is_read(name)
+        table = self._local(name, _is_read)
         if table is None:
             raise _not_there(name)
         return table

@@ -16,6 +16,7 @@ from twinhive.model.log_access import Caller, LogAccess
 from twinhive.model.marks import LAST_ID, SOURCE_FOR, STAMP, TARGET_FOR
 from twinhive.model.names import TableName, default_directory
 from twinhive.model.objects import Database, Parameters, Partition, Table, TableKind
+from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.model.thrift_objects import (
     fresh_database,
     fresh_partition,
@@ -110,6 +111,11 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         with self._call():
             return sorted(self._databases)
 
+    def connector(self, name: str) -> DataConnector | None:
+        """Return a data connector, or None."""
+        with self._call():
+            return self.connectors.get(name.lower())
+
     def table_names(self, database: str) -> list[str]:
         """Return the names of all tables and views, sorted."""
         with self._call():
@@ -122,9 +128,22 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
             return [self._tables[name] for name in sorted(wanted) if name in self._tables]
 
     def table(self, name: TableName) -> Table | None:
-        """Return one table or view, or None."""
+        """Return one table or view, or None. Raises Refused for a database that one of our connectors leads to."""
         with self._call():
+            self._check_knows_connector(name)
             return self._tables.get(name)
+
+    def _check_knows_connector(self, name: TableName) -> None:
+        """Refuse as Hive does, which asks the connector of a remote database for its tables, and has none for ours."""
+        database = self._databases.get(name.database)
+        connector = self.connectors.get((database.connector or "").lower()) if database is not None else None
+        if connector is not None and connector.is_ours:
+            raise Refused(
+                f"reading table {name}",
+                found=f"Data connector of type {connector.kind} not implemented yet",
+                expected="a table",
+                next_step="ask at the gateway",
+            )
 
     def create_database(self, database: Database) -> None:
         """Create a database. Raises AlreadyThere."""

@@ -14,6 +14,7 @@ from twinhive.model.log_access import Caller, not_allowed
 from twinhive.model.marks import SOURCE_FOR
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Function, Partition, Table, TableKind
+from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.model.tjson import Tree
 from twinhive.ports import FileWriter
 
@@ -43,6 +44,8 @@ class MetastoreState:
         self._log_id = log_id
         self._log = NotificationLog()
         self._storage = Storage(files)
+        self.connectors: dict[str, DataConnector] = {}
+        """By their names in lower case."""
         self._databases: dict[str, Database] = {}
         self._tables: dict[TableName, Table] = {}
         self._partitions: dict[TableName, dict[str, Partition]] = {}

@@ -7,8 +7,10 @@ import pytest
 
 from tests.support.worlds.copies_world import CopiesWorld
 from tests.unit.routing.test_resolving import a_world_with_a_table_of_north, routed
-from twinhive.model.errors import ActNow
+from twinhive.model.errors import ActNow, Refused
+from twinhive.model.names import TableName
 from twinhive.model.objects import Database
+from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.routing.choosing import Routed, Why
 
 READ, WRITTEN = "a statement that reads it", "a statement that writes it"
@@ -22,7 +24,8 @@ def a_world_with_remotes() -> CopiesWorld:
     sales = world.metastore.database("sales")
     assert sales is not None
     flights = replace(sales, name="flights", parameters={"twinhive_remote": ""})
-    trains = replace(sales, name="trains", parameters={"connector.remoteDbName": "t"}, connector="west")
+    trains = replace(sales, name="trains", parameters={"connector.remoteDbName": "t"}, connector="West")
+    world.metastore.connectors["west"] = DataConnector("West", "twinhive", "thrift://west:9083")
     world.metastore._databases |= {"flights": flights, "trains": trains}
     plain = world.users.table("plain")
     for database in ("flights", "trains"):  # what a remote database has itself here is nothing that anybody sees
@@ -62,6 +65,36 @@ def test_it_is_refused(sql: str, found: str, chosen: str | None) -> None:
     with pytest.raises(ActNow, match="is a remote: it belongs to no cluster of this metastore") as refused:
         routed(a_world_with_remotes(), sql, chosen)
     assert refused.value.words.found == found
+
+
+def test_hive_is_not_asked_for_the_tables_of_a_remote_database() -> None:
+    world = a_world_with_remotes()
+    with pytest.raises(Refused, match="reading table trains"):
+        world.metastore.table(TableName("trains", "own"))
+
+
+@pytest.mark.parametrize("connector", ["shop", "gone", None])
+@pytest.mark.parametrize("chosen", [None, "east"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from trains.own",
+        "insert into plain select * from trains.own",
+        "insert into trains.own select 1",
+        "create table trains.new as select * from plain",
+        "drop table trains.own",
+    ],
+)
+def test_a_database_of_another_connector_than_ours_is_hives_own_business(
+    sql: str, chosen: str | None, connector: str | None
+) -> None:
+    world = a_world_with_remotes()
+    world.metastore.connectors["shop"] = DataConnector("shop", "mysql", "jdbc:mysql://shop")
+    trains = world.metastore._databases["trains"]
+    world.metastore._databases["trains"] = replace(trains, connector=connector)
+    found = routed(world, sql, chosen)
+    assert isinstance(found, Routed)
+    assert found.cluster == "east"
 
 
 def test_a_database_is_asked_for_once_in_a_statement() -> None:

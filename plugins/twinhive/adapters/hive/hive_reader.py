@@ -18,6 +18,7 @@ from twinhive.model.files import qualified
 from twinhive.model.log_access import LogAccess
 from twinhive.model.names import DEFAULT_PARTITION, TableName, partition_values
 from twinhive.model.objects import Database, Function, Partition, Table
+from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.model.tjson import to_text
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
@@ -106,6 +107,17 @@ class ThriftMetastoreReader:
     def database_names(self) -> list[str]:
         """Return the names of all databases, sorted."""
         return sorted(self._read("listing databases", lambda client: client.get_all_databases()))
+
+    def connector(self, name: str) -> DataConnector | None:
+        """Return a data connector, or None when there is none of this name."""
+        request = ttypes.GetDataConnectorRequest(connectorName=name)
+        try:
+            found = self._read(f"reading connector {name}", lambda client: client.get_dataconnector_req(request))
+        except Missing:
+            return None
+        return DataConnector(
+            found.name, found.type or "", found.url or "", found.parameters or {}, found.description or None
+        )
 
     def table_names(self, database: str) -> list[str]:
         """Return the names of all tables and views, sorted."""
