@@ -28,7 +28,10 @@ class DaemonThreads:
         """Return what `call` returns, or raise what it raises. One that nobody waits for any more is not begun."""
         outcome: Future[Result] = Future()
         self._add(partial(_settle, outcome, partial(call, *given, **named)))
-        return await asyncio.wrap_future(outcome)
+        try:
+            return await asyncio.wrap_future(outcome)
+        finally:
+            del outcome, call, given, named  # an error holds this frame, and is not to hold itself, and what was given
 
     def _add(self, work: Callable[[], None]) -> None:
         with self._changed:
@@ -60,3 +63,5 @@ def _settle(outcome: Future[Result], call: Callable[[], Result]) -> None:
         outcome.set_exception(error)
     else:
         outcome.set_result(result)
+    finally:
+        del outcome, call  # as above

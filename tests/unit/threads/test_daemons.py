@@ -1,11 +1,27 @@
 """Threads for blocking calls: never more than said, as many as are needed, and no call begins for nobody."""
 
 import asyncio
+import gc
 import threading
+import weakref
+from collections.abc import Iterator
 
 import pytest
 
 from twinhive.threads.daemons import DaemonThreads
+
+
+class Given(bytearray):
+    """Something large that a call is given, as an answer is."""
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """Let nothing go that holds itself: it would be held until the collector comes, which may be long."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 class Gate:
@@ -36,6 +52,7 @@ def test_so_many_calls_run_at_once_and_the_others_wait_their_turn() -> None:
         assert gate.inside == 3
         calls[9].cancel()
         calls[0].cancel()
+        await asyncio.sleep(0.01)
         gate.open.set()
         assert await asyncio.gather(*calls[1:9]) == list(range(1, 9))
         assert (gate.most, gate.calls) == (3, 9), "what nobody waits for any more has begun before, or never does"
@@ -64,5 +81,24 @@ def test_what_a_call_raises_is_raised_and_the_thread_goes_on() -> None:
             with pytest.raises(ZeroDivisionError):
                 await threads.run(lambda: 1 // 0)
         assert await threads.run(lambda: 1) == 1
+
+    asyncio.run(tried())
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_a_call_that_fails_holds_nothing_of_what_it_was_given() -> None:
+    async def tried() -> None:
+        threads, left = DaemonThreads("these", 2), []
+
+        async def fails() -> None:
+            given = Given(100)
+            left.append(weakref.ref(given))
+            with pytest.raises(ZeroDivisionError):
+                await threads.run(lambda data: data[0] // 0, given)
+
+        for _ in range(10):
+            await fails()
+        await asyncio.sleep(0.05)
+        assert [one for one in left if one() is not None] == []
 
     asyncio.run(tried())
