@@ -98,6 +98,11 @@ def needs_check(request: PortCall) -> bool:
     return request.asks is not Asks.READ and asks_with_places(METHODS[request.method])
 
 
+def asks_servers(request: PortCall) -> bool:
+    """True for a call at a cluster's port that the metastore has to be asked about; any other is decided at once."""
+    return request.asks in (Asks.CHANGE, Asks.DATABASE)
+
+
 @dataclass(frozen=True)
 class Homes:
     """Where the tables that a call names are at home: one that was moved has its place where its copies were."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from twinhive.cluster_view.admitting import Entrance, PortCall, check_default_port, needs_check
+from twinhive.cluster_view.admitting import Entrance, PortCall, asks_servers, check_default_port, needs_check
 from twinhive.cluster_view.judging import Judge
 from twinhive.cluster_view.objects import PlacedObject, objects_in
 from twinhive.cluster_view.pieces import ShownPieces
@@ -23,7 +23,9 @@ from twinhive.wire.table import METHODS
 
 MOST_CALLS: Final = 16
 """That wait for servers at one port; further ones of this port wait for these."""
-_threads = partial(DaemonThreads, "port", MOST_CALLS)
+MOST_WAITING: Final = 128
+"""That wait for these; each may hold an answer, of 32 MB at most."""
+_threads = partial(DaemonThreads, "port", MOST_CALLS, MOST_WAITING)
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,10 @@ class ClusterPort:
 
     async def admitted(self, request: PortCall) -> WireMessage:
         """Return what to pass on. Raises Refusal, WireError, and what reading the metastore raises."""
-        return await self.threads.run(Entrance(self.metastore, self.sight).admitted, request)
+        entrance = Entrance(self.metastore, self.sight)
+        if asks_servers(request):
+            return await self.threads.run(entrance.admitted, request)
+        return entrance.admitted(request)
 
     async def shown(self, answer: WireMessage) -> WireMessage:
         """Return an answer as the cluster sees it. Raises WireError, and what judging copies raises."""

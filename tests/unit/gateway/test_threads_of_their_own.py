@@ -11,7 +11,9 @@ from hive_metastore import ttypes
 
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.servers.running_gateway import RunningGateway
+from tests.support.wire.wire_messages import request
 from tests.support.wire.wire_metastore import Contents, WireMetastore, client_of
+from twinhive.cluster_view.admitting import Asks, PortCall, Refusal
 from twinhive.cluster_view.port import MOST_CALLS, ClusterPort, DefaultPort
 from twinhive.cluster_view.sight import Sight
 from twinhive.gateway.definition_reading.cache import DefinitionCache
@@ -68,6 +70,22 @@ def test_a_file_system_that_hangs_for_one_port_delays_nobody_elsewhere(hang: Han
         own = DefaultPort(InMemoryMetastore(), NORTH)
         assert await in_time(own.threads.run(lambda: "checked")) == "checked"
         assert hang.begun == MOST_CALLS
+        for one in hanging:
+            one.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)
+
+    asyncio.run(tried())
+
+
+def test_what_needs_no_server_is_let_in_while_all_threads_of_its_port_hang(hang: Hang) -> None:
+    async def tried() -> None:
+        port = ClusterPort(InMemoryMetastore(), NORTH, hang.call)
+        hanging = asked_at(port, MOST_CALLS)
+        await in_time(until(lambda: hang.begun == MOST_CALLS))
+        asking = request("get_all_databases")
+        assert await in_time(port.admitted(PortCall(asking, Asks.READ))) is asking
+        with pytest.raises(Refusal, match="ask at the gateway's own port"):
+            await in_time(port.admitted(PortCall(request("get_next_notification"), Asks.OTHER)))
         for one in hanging:
             one.cancel()
         await asyncio.gather(*hanging, return_exceptions=True)

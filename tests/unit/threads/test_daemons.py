@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from twinhive.model.errors import TryAgain
 from twinhive.threads.daemons import DaemonThreads
 
 
@@ -100,5 +101,49 @@ def test_a_call_that_fails_holds_nothing_of_what_it_was_given() -> None:
             await fails()
         await asyncio.sleep(0.05)
         assert [one for one in left if one() is not None] == []
+
+    asyncio.run(tried())
+
+
+def test_what_nobody_waits_for_any_more_is_held_no_longer_while_all_threads_hang() -> None:
+    async def tried() -> None:
+        threads, gate, left = DaemonThreads("these", 2), Gate(), []
+        hanging = [asyncio.create_task(threads.run(gate.pass_through, number)) for number in range(2)]
+        while gate.inside < 2:
+            await asyncio.sleep(0.01)
+        for _ in range(10):
+            given = Given(100)
+            left.append(weakref.ref(given))
+            waiting = asyncio.create_task(threads.run(len, given))
+            del given
+            await asyncio.sleep(0)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            del waiting
+        await asyncio.sleep(0)
+        gc.collect()
+        assert [one for one in left if one() is not None] == []
+        gate.open.set()
+        assert await asyncio.gather(*hanging) == [0, 1]
+
+    asyncio.run(tried())
+
+
+def test_so_many_calls_wait_and_further_ones_may_be_tried_again() -> None:
+    async def tried() -> None:
+        threads, gate = DaemonThreads("these", 2, 3), Gate()
+        calls = [asyncio.create_task(threads.run(gate.pass_through, number)) for number in range(5)]
+        await asyncio.sleep(0.05)
+        with pytest.raises(TryAgain, match="too many calls wait"):
+            await threads.run(len, ())
+        calls[4].cancel()
+        await asyncio.sleep(0.05)
+        last = asyncio.create_task(threads.run(gate.pass_through, 5))
+        await asyncio.sleep(0.05)
+        gate.open.set()
+        assert await asyncio.gather(*calls[:4], last) == [0, 1, 2, 3, 5]
+        await asyncio.sleep(0.05)
+        assert await asyncio.gather(*(threads.run(gate.pass_through, number) for number in range(5))) == [*range(5)]
 
     asyncio.run(tried())
