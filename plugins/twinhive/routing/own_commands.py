@@ -1,7 +1,10 @@
 """Statements that sqlglot takes for opaque commands, or not at all: the few that name tables are read here."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
 
 NameParts = tuple[str, ...]
 """The parts of a table's name as it is written: database and table, or the table alone."""
@@ -36,11 +39,16 @@ _OF_MEANING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Settings that say in which catalog names are, what stands in quotes, which names a WITH hides, or which are equal."""
-_LOCATION = re.compile(
-    r"\blocation\s*['\"]|\bskewed\s+location\b|['\"]path['\"]\s*="
-    r"|properties\s*\((?:.*,)?\s*['\"`]?path['\"`]?\s*(?:=|r?['\"])",  # as Spark reads keys: bare, and without a `=`
+_LOCATION = re.compile(r"\blocation\s*r?['\"]|\bskewed\s+location\b|['\"]path['\"]\s*=", re.IGNORECASE)
+_PATH: Final = "path"
+_TOKEN = re.compile(
+    r"""r(?P<raw>'[^']*+'?|"[^"]*+"?)|(?P<text>'(?:[^'\\]|\\.?)*+'?|"(?:[^"\\]|\\.?)*+"?)|`(?P<name>[^`]*+)`?|\w+|\S""",
     re.IGNORECASE | re.DOTALL,
 )
+_ESCAPE = re.compile(
+    r"\\(?:(?:u|U0000)(?P<hex>[0-9a-fA-F]{4})|(?P<octal>[01][0-7]{2})|(?P<one>[^0bnrtZ%_]))", re.DOTALL
+)
+"""Characters that are written with a backslash, but for those that are no letters."""
 NAMES_A_LOCATION = "it names a location of its own"
 _PART = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
 
@@ -81,7 +89,47 @@ def read_command(text: str) -> OwnCommand | None:
 
 def names_a_location(text: str) -> bool:
     """True for an ALTER that may say where files are: by LOCATION, or by the `path` that Spark keeps in its tables."""
-    return bool(_LOCATION.search(text))
+    return bool(_LOCATION.search(text)) or any(map(_says_path, _properties(text)))
+
+
+def _properties(text: str) -> Iterator[list[re.Match[str]]]:
+    """Yield the tokens of each property, as Spark reads them: keys may be bare, and need no `=` after them."""
+    found: list[re.Match[str]] | None = None
+    before = ""
+    for token in _TOKEN.finditer(text):
+        said = token[0].lower()
+        if found is None:
+            found = [] if said == "(" and before.endswith("properties") else None
+        elif said in (",", ")"):
+            yield found
+            found = [] if said == "," else None
+        else:
+            found.append(token)
+        before = said
+
+
+def _says_path(tokens: Sequence[re.Match[str]]) -> bool:
+    """True for the key `path` and a value. Of texts after one another the first ones may together be the key."""
+    key = ""
+    for token, after in pairwise(tokens):
+        key += _said(token)
+        if key.lower() == _PATH:
+            return after[0] != "."
+        if len(key) > len(_PATH) or not (token["raw"] or token["text"]):
+            return False
+    return False
+
+
+def _said(token: re.Match[str]) -> str:
+    if token["text"]:
+        return _ESCAPE.sub(_character, token["text"][1:-1])
+    return token["raw"][1:-1] if token["raw"] else token["name"] or token[0]
+
+
+def _character(escape: re.Match[str]) -> str:
+    if escape["one"] is not None:
+        return escape["one"]
+    return chr(int(escape["hex"], 16) if escape["hex"] else int(escape["octal"], 8))
 
 
 def _names(text: str) -> NameParts:
