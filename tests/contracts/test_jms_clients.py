@@ -56,7 +56,7 @@ def test_a_client_of_jms_hears_what_hive_itself_can_read(tmp_path: Path) -> None
         assert heard, (tmp_path / "client.log").read_text()
         assert json.loads(heard) == {
             "class": "ActiveMQTextMessage",
-            "id": "log:8:0",
+            "id": "log:8:1:0",
             "db": "sales",
             "table": "orders",
             "type": "ADD_PARTITION",
