@@ -22,6 +22,7 @@ from twinhive.incremental.no_source import without_source
 from twinhive.log.told_events import told_events
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow, Foreign, LogBroken, Unexplained
+from twinhive.model.files import quoted_path
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import EVERY_EVENT, Policy
@@ -66,15 +67,41 @@ def staged_window(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Stag
     """Return what of the next window can be applied without the source; None for nothing.
 
     `ports` ask nothing of the source (`without_source`). Of several windows after the same event, one that was planned
-    again and the one before, it is the one that goes farthest.
+    again and the one before, it is the one that goes farthest. Raises Unexplained where that may be one of which
+    nobody knows what is staged.
     """
-    found = []
+    found, unknown = list[StagedWindow](), list[tuple[Dump, Unexplained]]()
     for kept, dump in kept_windows(ports.replica_files, policy):
         if dump.manifest.fingerprint != policy.fingerprint or dump.manifest.log_id != state.log_id:
             continue
-        if staged := _staged(ports, kept, dump, state):
-            found.append(staged)
-    return max(found, key=lambda one: (one.end.event_id, one.is_whole), default=None)
+        try:
+            staged = _staged(ports, kept, dump, state)
+        except Unexplained as error:
+            unknown.append((dump, error))
+            continue
+        found += [staged] if staged else []
+    farthest = max(found, key=_how_far, default=None)
+    for dump, trouble in unknown:
+        if farthest is None or _how_far(farthest) < (dump.layout.bounds[1], True):
+            raise _unknown(dump, trouble) from trouble
+    return farthest
+
+
+def _how_far(one: StagedWindow) -> tuple[int, bool]:
+    return one.end.event_id, one.is_whole
+
+
+def _unknown(dump: Dump, error: Unexplained) -> Unexplained:
+    """Return what is said of a window that may be the one to apply, with a way to do without it."""
+    place = dump.layout.directory
+    return Unexplained(
+        f"of the window {dump.key} nobody knows what is staged: {render(error.what)}",
+        found=error.found or error.what,
+        expected="an answer that says what was copied of it",
+        next_step="run it again. If it goes on, see the message and the file system's log, or do without the window: "
+        f"hdfs dfs -mv {quoted_path(place)} {quoted_path(f'{place}.aside')}. Nothing of it is applied then, and an "
+        "event of it that a killed run has begun stays there in part",
+    )
 
 
 def is_of_another_text(ports: ReadPorts, policy: Policy, state: ReplicaState) -> bool:

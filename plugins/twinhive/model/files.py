@@ -5,6 +5,8 @@ percent-encoded by us, and they never end in a slash.
 """
 
 import hashlib
+import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -165,6 +167,11 @@ def relative_to(path: str, directory: str) -> str:
     if not is_below(path, directory):
         raise ValueError(f"{path} is not below {directory}")
     return path[len(directory.rstrip("/")) + 1 :]
+
+
+def quoted_path(path: str) -> str:
+    """Return a path as `hdfs dfs` is given it in a shell: that command takes some characters for patterns."""
+    return shlex.quote(re.sub(r"([*?\[\]{}\\])", r"\\\1", path))
 
 
 def authority(path: str) -> str:

@@ -10,13 +10,12 @@ what the source still has, is discarded.
 """
 
 import re
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from twinhive.model.errors import Foreign, Missing, Refused, Unexplained
-from twinhive.model.files import base_name, is_below, join, parent
+from twinhive.model.files import base_name, is_below, join, parent, quoted_path
 from twinhive.model.marks import DIRECTORY_MARK
 from twinhive.ports import FileReader, FileWriter
 
@@ -168,13 +167,8 @@ def foreign(files: FileReader, directory: str, mark: Mark, is_of_earlier: IsOfEa
         found=what,
         expected="nothing there, or a directory that twinhive has made for this",
         next_step="name another root directory, or look what it is and move it away "
-        f"(hdfs dfs -mv {_quoted(directory)} {_quoted(f'{directory}.aside')}); then run again",
+        f"(hdfs dfs -mv {quoted_path(directory)} {quoted_path(f'{directory}.aside')}); then run again",
     )
-
-
-def _quoted(path: str) -> str:
-    """Return a path for a shell; the command itself takes some characters for patterns."""
-    return shlex.quote(re.sub(r"([*?\[\]{}\\])", r"\\\1", path))
 
 
 def is_empty(files: FileReader, directory: str) -> bool:
