@@ -18,6 +18,7 @@ from twinhive.replica import replica_state
 from twinhive.replica.replica_state import already_published, read_state
 from twinhive.step.base import Detail
 from twinhive.step.holding import hold_lease
+from twinhive.step.leaving import left_after_last_try
 from twinhive.step.parts import LeasedRun
 
 
@@ -146,5 +147,6 @@ def clean_staging(run: LoadStage) -> LoadStage:
     """Remove what only an unpublished bootstrap needs; late copies of a killed try go here too."""
     if window_at(run.ports.dump_files, run.policy, run.loaded.event_id) is None:
         run.lease.confirm()
-        cleaning.clean_staging(run.ports.replica_files, run.policy, run.loaded.event_id)
+        with left_after_last_try(run.work, cleaning.NOT_CLEANED):
+            cleaning.clean_staging(run.ports.replica_files, run.policy, run.loaded.event_id)
     return replace(run, result=run.loaded)

@@ -7,6 +7,7 @@ from twinhive.owned.staging import claim_staging, own_staging
 from twinhive.ports import FileWriter
 from twinhive.transfer.staged.staged import event_directory, events_directory
 
+NOT_CLEANED = "staging is not cleaned"
 _OF_A_RUN = ("results", "tmp", "base", "tables", "windows")
 
 

@@ -21,6 +21,7 @@ from twinhive.ports import FileReader
 from twinhive.replica.replica_state import read_state, refuse_taken_over
 from twinhive.requests.request_files import everything_requested, requested_tables
 from twinhive.step.holding import hold_lease
+from twinhive.step.leaving import left_after_last_try
 from twinhive.step.parts import LeasedRun
 
 
@@ -153,7 +154,8 @@ def publish_waiting_tables(run: ApplyStage) -> ApplyStage:
 def clean_staging(run: ApplyStage) -> ApplyStage:
     """Remove from staging what is not needed any more; say what became of the window."""
     run.lease.confirm()
-    cleaning.clean_staging(run.ports.replica_files, run.policy, run.dump.manifest.end.event_id)
+    with left_after_last_try(run.work, cleaning.NOT_CLEANED):
+        cleaning.clean_staging(run.ports.replica_files, run.policy, run.dump.manifest.end.event_id)
     return replace(run, result=_result(run))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from twinhive.bootstrap.small_copies import left_for_spark
 from twinhive.dump.claiming import discard_dump
-from twinhive.dump.cleaning import clean_staging
+from twinhive.dump.cleaning import NOT_CLEANED, clean_staging
 from twinhive.dump.store import newest_dump, planned_in_this_run, window_at
 from twinhive.external.publish_pending import publish_between_windows
 from twinhive.incremental.asked_for import reason_to_plan_again
@@ -23,6 +23,7 @@ from twinhive.model.next_steps import command
 from twinhive.model.text import render
 from twinhive.replica.replica_state import state_now
 from twinhive.requests.request_files import is_paused, remove_passed_skips, with_way_on
+from twinhive.step.leaving import left_after_last_try
 
 
 def stop_when_paused(run: WindowStage) -> WindowStage:
@@ -95,7 +96,8 @@ def clean_up_between_windows(run: WindowStage) -> WindowStage:
     """Remove from staging what is not needed any more, where no window is applied that would do it; then end."""
     if run.dump is not None:
         return run
-    clean_staging(run.ports.replica_files, run.policy, run.position)
+    with left_after_last_try(run.work, NOT_CLEANED):
+        clean_staging(run.ports.replica_files, run.policy, run.position)
     run.work.report(f"nothing to do: the replica is at event {run.position}")
     nothing = f"the replica is at event {run.position}, and nothing in its scope came after it"
     return replace(run, result=WindowCut(begin=run.position, end=run.position, already=nothing))

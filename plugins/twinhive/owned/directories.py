@@ -102,11 +102,22 @@ class Owned:
 def mark_of(files: FileReader, directory: str) -> str | None:
     """Return the mark of a directory as text, None for one without a mark, and for one that is not there.
 
-    Raises Unexplained: of such a directory nobody knows whose it is.
+    Raises Unexplained: of such a directory nobody knows whose it is, unless a file says it.
     """
     try:
         text = files.attribute(directory, ATTRIBUTE)
-        return files.read(join(directory, MARKER)).decode(errors="replace") if text is None else text
+        return _mark_in_file(files, directory) if text is None else text
+    except Unexplained:
+        if text := _mark_in_file(files, directory):
+            return text
+        raise
+    except (Missing, Refused):
+        return None
+
+
+def _mark_in_file(files: FileReader, directory: str) -> str | None:
+    try:
+        return files.read(join(directory, MARKER)).decode(errors="replace")
     except Unexplained:
         raise
     except (Missing, Refused):
@@ -144,9 +155,10 @@ def claim(
     """
     if files.status(directory) is None:
         (files.make_directories if for_others else files.make_private)(directory)
+        _mark_new(files, directory, mark)
     elif problem := foreign(files, directory, mark, is_of_earlier):
         raise problem
-    if mark_of(files, directory) is None:
+    elif mark_of(files, directory) is None:
         _write(files, directory, mark)
     return Owned(files, directory)
 
@@ -213,8 +225,21 @@ def table_directory_of(files: FileWriter, directory: str, policy: str) -> Owned 
     return Owned(files, directory) if table_mark(files, directory) == policy else None
 
 
+def _mark_new(files: FileWriter, directory: str, mark: Mark) -> None:
+    """Mark a directory that was made just now, by a file where nobody knows what becomes of attributes."""
+    try:
+        if mark_of(files, directory) is None:
+            _write(files, directory, mark)
+    except Unexplained:
+        _write_file(files, directory, mark)
+
+
 def _write(files: FileWriter, directory: str, mark: Mark) -> None:
     try:
         files.set_attribute(directory, ATTRIBUTE, str(mark))
     except Refused:
-        files.write(join(directory, MARKER), str(mark).encode())
+        _write_file(files, directory, mark)
+
+
+def _write_file(files: FileWriter, directory: str, mark: Mark) -> None:
+    files.write(join(directory, MARKER), str(mark).encode())
