@@ -11,10 +11,11 @@ from twinhive.external.in_sync import why_data_is_late
 from twinhive.external.pass_ import copies_under_way
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.events import EventRow, Position
-from twinhive.model.errors import ActNow, TryAgain, together
+from twinhive.model.errors import ActNow, TryAgain, Unexplained, refused_as, together
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
+from twinhive.model.sets.mark import SETS_TABLE
 from twinhive.model.spoken import first_of, spoken_time
 from twinhive.model.switching.fence import FenceMark
 from twinhive.model.switching.promotion import How
@@ -208,13 +209,28 @@ class Failover:
 
     def _refuse_unshown_sets(self, ports: WritePorts) -> None:
         """Wait until the replica shows the sets that it can show; nobody would show them once it has taken over."""
-        if unshown := unshown_sets(ports, Work(self.policy, holder=self.holder)):
+        if unshown := self._unshown_sets(ports):
             raise TryAgain(
                 f"the replica of policy {self.policy.name} does not show all sets yet as they are marked at its source",
                 found=", ".join(first_of(unshown, _NAMED)),
                 expected="each set that is marked shown, each that was unmarked hidden, unless it is held",
                 next_step="let it show them with: " + command("twinhive", "run", self.policy.name, "incremental"),
             )
+
+    def _unshown_sets(self, ports: WritePorts) -> list[str]:
+        try:
+            return unshown_sets(ports, Work(self.policy, holder=self.holder))
+        except Unexplained as error:
+            raise refused_as(
+                error,
+                f"of policy {self.policy.name} nobody knows whether its replica shows all sets: they cannot be read",
+                found=error,
+                expected=f"the sets of both sides (the tables {SETS_TABLE}), to see that none is lost",
+                next_step="see the message and that server's log, then again: "
+                + command("twinhive", "failover", self.policy.name)
+                + "; "
+                + or_abort(self.policy),
+            ) from error
 
     def _refuse_news(self, ports: ReadPorts, quiet_since: Position) -> None:
         _, news = _first_news(ports, self.policy, quiet_since)
