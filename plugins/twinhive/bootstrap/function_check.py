@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from twinhive.apply.function_files import FunctionSources, LeftOut
-from twinhive.model.errors import Missing, TryAgain
+from twinhive.apply.function_files import FunctionSources, LeftOut, UnexplainedLeftOut
+from twinhive.model.errors import Missing, Refused, TryAgain, refused_as
+from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE
 from twinhive.model.objects import Function
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, ReadPorts
@@ -34,13 +35,30 @@ def left_out(source_files: FileReader, policy: Policy, functions: Iterable[Funct
 def function_files(
     source_files: FileReader, policy: Policy, kept_in: str
 ) -> Callable[[Function], Mapping[str, str] | str]:
-    """Return what finds the files of a function: where each is, by the URI that it names, or why it is left out."""
+    """Return what finds the files of a function: where each is, by the URI that it names, or why it is left out.
+
+    It raises Unexplained.
+    """
     sources = FunctionSources(source_files, policy, kept_in=lambda: kept_in)
 
     def find(function: Function) -> Mapping[str, str] | str:
         try:
             return {uri: found.path for uri, found in sources.all_of(function)}
+        except UnexplainedLeftOut as left:
+            raise _unlooked(function, left) from left
         except LeftOut as left:
             return f"{left.words.what}; next: {left.words.next_step}"
 
     return find
+
+
+def _unlooked(function: Function, error: UnexplainedLeftOut) -> Refused:
+    """Return what is said of a function that would be missing wherever the dump is loaded."""
+    return refused_as(
+        error,
+        error.what,
+        found=error.found,
+        expected=error.expected,
+        next_step="see the message and the file system's log; to leave the function out, take the directory of its "
+        "file out of options.function_directories " + ONLY_IN_A_POLICY_FILE,
+    )

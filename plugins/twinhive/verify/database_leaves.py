@@ -1,16 +1,18 @@
 """Compare what a database has beside its tables: what is said of itself, and its functions: few, and read whole."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from twinhive.apply.function_files import FunctionSources, LeftOut
 from twinhive.leaves.side import LeafState, Side
 from twinhive.log.sealing import change_manager_root
 from twinhive.model.equality.canonical import Plain, canonical_database, canonical_function
 from twinhive.model.equality.tree import DifferenceKind
+from twinhive.model.errors import Unexplained, may_pass
 from twinhive.model.objects import Function
-from twinhive.model.policy import Policy
 from twinhive.model.text import render
 from twinhive.ports import ReadPorts
+from twinhive.step.base import Work
 from twinhive.verify.explaining import LeafDifference, difference
 from twinhive.verify.judging import LeafCounts, TableComparison
 from twinhive.verify.touched import DATABASE
@@ -31,22 +33,42 @@ def compare_database(sides: tuple[Side, Side]) -> TableComparison:
     return TableComparison(DATABASE, LeafCounts(leaves, leaves, read=len(here) + len(there)), differences, "")
 
 
-def left_out_functions(ports: ReadPorts, policy: Policy, missing: tuple[LeafDifference, ...]) -> dict[str, str]:
-    """Return the functions that the replica does without because their files cannot come, with the reasons."""
+@dataclass(frozen=True)
+class AbsentFunctions:
+    """Functions that the replica does not have, by the names of their leaves, with the reasons.
+
+    left_out   their files cannot come
+    unknown    nobody knows whether they can, also after the last try
+    """
+
+    left_out: Mapping[str, str]
+    unknown: Mapping[str, str]
+
+
+def absent_functions(work: Work, ports: ReadPorts, missing: tuple[LeafDifference, ...]) -> AbsentFunctions:
+    """Return why the replica does without functions that are missing there. Raises what may pass."""
+    policy = work.policy
     sources = FunctionSources(
         ports.source_files, policy, lambda: change_manager_root(ports.source, ports.source_files.root)
     )
     wanted = {one.leaf for one in missing if one.table == DATABASE and one.kind is DifferenceKind.MISSING}
     functions = ports.source.functions(policy.source.database) if wanted else []
-    reasons = {_name(one): _why_left_out(sources, one) for one in functions if _name(one) in wanted}
-    return {name: why for name, why in reasons.items() if why is not None}
+    left_out, unknown = dict[str, str](), dict[str, str]()
+    for one in functions:
+        error = _why_left_out(sources, one) if _name(one) in wanted else None
+        if error is None:
+            continue
+        if may_pass(error, is_last_try=work.is_last_try):
+            raise error
+        (unknown if isinstance(error, Unexplained) else left_out)[_name(one)] = render(error.what)
+    return AbsentFunctions(left_out, unknown)
 
 
-def _why_left_out(sources: FunctionSources, function: Function) -> str | None:
+def _why_left_out(sources: FunctionSources, function: Function) -> LeftOut | None:
     try:
         list(sources.all_of(function))
-    except LeftOut as error:
-        return render(error.what)
+    except LeftOut as error:  # which of the two it is, is asked there
+        return error
     return None
 
 

@@ -14,7 +14,7 @@ from twinhive.ports import WritePorts
 from twinhive.replica.replica_state import state_now
 from twinhive.replica.source_scope import refuse_unselected
 from twinhive.step.base import Work
-from twinhive.verify.database_leaves import left_out_functions
+from twinhive.verify.database_leaves import absent_functions
 from twinhive.verify.explaining import LeafDifference
 from twinhive.verify.judging import LeafCounts
 from twinhive.verify.outcome import MOST_NAMED, Verified, tell_nobody, write_outcome
@@ -93,8 +93,9 @@ class Verify:
         policy, files = self.work.policy, ports.replica_files
         differences = tuple(one for verdict in verdicts for one in verdict.differences)
         differences += tuple(one.difference for one in looking.hot.values() if one.difference)
-        functions = left_out_functions(ports, policy, differences)
-        differences = tuple(one for one in differences if one.table != DATABASE or one.leaf not in functions)
+        absent = absent_functions(self.work, ports, differences)
+        explained = {**absent.left_out, **absent.unknown}
+        differences = tuple(one for one in differences if one.table != DATABASE or one.leaf not in explained)
         before = read_suspects(files, policy)
         found = suspicion(differences, before, self.clock(), policy.options.second_look_seconds)
         write_suspects(files, policy, {one.table for one in verdicts}, found.remembered, before)
@@ -102,18 +103,18 @@ class Verify:
         hot = {name or _BESIDE_TABLES: _HOT for table in left for name in names.get(table, (table,))}
         for leaf in looking.hot:
             hot.pop(leaf.name, None)
-        not_judged = {**scope.not_judged, **looking.not_placed, **hot}
+        not_judged = {**scope.not_judged, **looking.not_placed, **absent.unknown, **hot}
         counts = sum((one.counts for one in verdicts), LeafCounts())
         verified = Verified(
             event=looking.end,
             leaves=counts.leaves,
-            judged=min(counts.leaves, counts.judged + len(looking.hot)),
+            judged=min(counts.leaves, counts.judged + len(looking.hot)) - len(absent.unknown),
             with_files=counts.with_files,
             with_checksums=counts.with_checksums,
             not_comparable=counts.not_comparable,
             read=counts.read,
             digest=digest_of(verdicts),
-            left_out={**scope.left_out, **functions},
+            left_out={**scope.left_out, **absent.left_out},
             not_judged=dict(list(not_judged.items())[:MOST_NAMED]),
             unjudged=len(not_judged),
             hot={leaf.name: one.event for leaf, one in looking.hot.items()},
