@@ -148,7 +148,7 @@ class LoadingDump:
         for record in pending_tables(self._records(), self.stamp.event_id, batches):
             records.write(record)
             noted[record.name.table] = Waits.of(record, policy.external)
-        synced = Synced(ports.replica_files, policy, SourceLog(ports.source).has)
+        synced = Synced(ports.replica_files, policy, SourceLog(ports.source, is_last_try=self.work.is_last_try).has)
         # What the passes before have found equal is in no record where no event had touched it.
         synced.take(kept_records(ports.dump_files, ports.replica_files, policy))
         ready = sorted(table for table, waits in noted.items() if waits.may_end(synced))

@@ -65,7 +65,7 @@ def _publish_ready(external: ExternalTarget, synced: Synced, frozen: Collection[
 def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
     """Publish what is ready while there is nothing to apply; without anything that is, this only reads."""
     policy = work.policy
-    if next(ready_tables(ports, policy), None) is None:
+    if next(ready_tables(ports, policy, is_last_try=work.is_last_try), None) is None:
         return
     with hold_lease(ports, work, LeaseKind.EVENTS) as lease:
         database = ports.replica.database(policy.replica.database)
@@ -73,7 +73,7 @@ def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
             return
         target = open_target(ports, policy, log_id, lease)
         pending = PendingStore(PendingFiles(ports.replica_files, policy, lease))
-        synced = Synced(ports.replica_files, policy, SourceLog(ports.source).has)
+        synced = Synced(ports.replica_files, policy, SourceLog(ports.source, is_last_try=work.is_last_try).has)
         progress = Progress(ports.replica, lease, database.name, database.parameters)
         publish(
             ExternalTarget(target, pending, synced.covers),
@@ -83,7 +83,7 @@ def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
         )
 
 
-def ready_tables(ports: ReadPorts, policy: Policy) -> Iterator[str]:
+def ready_tables(ports: ReadPorts, policy: Policy, *, is_last_try: bool = False) -> Iterator[str]:
     """Yield the waiting external tables of which something has its data by now."""
     files = ports.replica_files
     waits = PendingWaits.load(files, policy)
@@ -91,7 +91,7 @@ def ready_tables(ports: ReadPorts, policy: Policy) -> Iterator[str]:
         return
     database = ports.replica.database(policy.replica.database)
     frozen = frozen_tables(database.parameters if database else {})
-    synced = Synced(files, policy, SourceLog(ports.source).has)
+    synced = Synced(files, policy, SourceLog(ports.source, is_last_try=is_last_try).has)
     for name in sorted(waits.candidates(synced)):
         if name not in frozen:
             with suppress(Missing):

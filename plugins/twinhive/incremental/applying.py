@@ -66,7 +66,7 @@ class Applying:
             ports.replica, target.lease, database.name, database.parameters, write_first=self._pending.flush
         )
         self._quarantine = Quarantine(policy, self._progress, is_last_try=work.is_last_try)
-        self._synced = Synced(ports.replica_files, policy, SourceLog(ports.source).has)
+        self._synced = Synced(ports.replica_files, policy, SourceLog(ports.source, is_last_try=work.is_last_try).has)
         self._external = ExternalTarget(self._target, self._pending, self._synced.covers)
         self._watch = watch
         self._until = dump.manifest.end.event_id if until is None else until

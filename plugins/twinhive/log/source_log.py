@@ -2,16 +2,20 @@
 
 from twinhive.events.reader import position_at
 from twinhive.model.changes.events import Position
-from twinhive.model.errors import ActNow, Unexplained
+from twinhive.model.errors import ActNow, Unexplained, may_pass
 from twinhive.model.external.log_point import LogPoint
 from twinhive.ports import MetastoreReader
 
 
 class SourceLog:
-    """The log of a source, for one run. Each event is asked for once, the log's identity too."""
+    """The log of a source, for one run. Each event is asked for once, the log's identity too.
 
-    def __init__(self, source: MetastoreReader) -> None:
+    `is_last_try` is for who is on the safe side with a `has` that is False: nothing repeats this run when it fails.
+    """
+
+    def __init__(self, source: MetastoreReader, *, is_last_try: bool = False) -> None:
         self._source = source
+        self._is_last_try = is_last_try
         self._log_id: str | None = None
         self._newest = -1
         self._judged: dict[LogPoint, bool] = {}
@@ -27,13 +31,16 @@ class SourceLog:
         """Return False for an event of another log, or one that a restored metastore's log has lost or replaced.
 
         What cannot be told is taken for true: of an event that has expired, of one of which only the id was kept and
-        which the log has come to, and of a source that is not asked any more. Raises TryAgain, Unexplained.
+        which the log has come to, and of a source that is not asked any more. What nobody knows is False for this
+        run on the last try, else raised. Raises TryAgain, Unexplained.
         """
         if point not in self._judged:
             try:
                 self._judged[point] = self._has(point)
-            except Unexplained:
-                raise
+            except Unexplained as error:
+                if may_pass(error, is_last_try=self._is_last_try):
+                    raise
+                self._judged[point] = False
             except ActNow:
                 self._judged[point] = True
         return self._judged[point]
