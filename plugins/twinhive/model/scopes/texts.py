@@ -5,6 +5,9 @@ import re
 from twinhive.model.policy import Policy
 from twinhive.model.scopes.scope import Scope
 
+ANY_SCOPE = "*"
+"""What a dump of Hive's replaces: it says that the policy changed, and not which one it was."""
+
 _BARE_NAME = re.compile(r"(?!(?:replace|from|to|limit|into|with|[0-9]+)\b)[a-z0-9]\w*", re.ASCII)
 
 

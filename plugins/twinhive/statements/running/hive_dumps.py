@@ -21,11 +21,11 @@ from twinhive.model.errors import ActNow, InvalidSettings, Refused, Unexplained
 from twinhive.model.external.modes import METADATA_ONLY
 from twinhive.model.files import authority, base_name, join, short_hash
 from twinhive.model.policy import Policy
+from twinhive.model.scopes.texts import ANY_SCOPE
 from twinhive.owned.staging import own_staging
 from twinhive.ports import DumpPorts, FileWriter, SourcePorts
 from twinhive.statements.language import Scope, scope_text
 from twinhive.statements.running.clusters import StatementPlace
-from twinhive.statements.steps.repl_fit import ANY_SCOPE
 from twinhive.statements.steps.repl_objects import consolidated, described
 from twinhive.statements.steps.repl_order import Dumped, DumpOrder
 from twinhive.step.base import Report

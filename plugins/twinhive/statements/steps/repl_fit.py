@@ -9,13 +9,11 @@ from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE
 from twinhive.model.policy import Policy
+from twinhive.model.scopes.texts import ANY_SCOPE
 from twinhive.ports import MetastoreReader
 from twinhive.replica.replica_state import state_of
 from twinhive.statements.steps.repl_names import NAME_PREFIX
 from twinhive.statements.steps.take_over import is_of_hive
-
-ANY_SCOPE = "*"
-"""What a dump of Hive's replaces: it says that the policy changed, and not which one it was."""
 
 
 def state_before(replica: MetastoreReader, policy: Policy, manifest: DumpManifest) -> ReplicaState:
@@ -94,23 +92,28 @@ def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy, file_sc
             next_step="run the REPL LOAD of that dump again; then load this one",
         )
     if position > end or (position == end and not is_still_to_apply(state, manifest)):
-        return _reached(state, manifest, policy)
+        return _reached(state, manifest, policy, file_scope)
     if position < begin:
         raise ActNow(
             f"the replica {policy.replica} is not as far as this dump begins",
             found=f"the replica at event {position}",
             expected=f"event {begin} or later, before {end}",
-            next_step=f"load the dump before this one, or dump the rest: {_rest(manifest, position)}",
+            next_step=f"load the dump before this one, or dump the rest: {_rest(state, manifest, file_scope)}",
         )
     _refuse_other_scope(state, manifest, policy, file_scope)
     return None
 
 
-def _rest(manifest: DumpManifest, position: int) -> str:
-    return f"REPL DUMP {manifest.statement.scope} FROM {position}"
+def _rest(state: ReplicaState, manifest: DumpManifest, file_scope: str | None) -> str:
+    """Return the statement that leads on to a dump's scope; from the replica's, where the dump is to leave one."""
+    said, position = manifest.statement, state.position.event_id
+    named = said.replaces if said.replaces != ANY_SCOPE else file_scope
+    before = (state.scope or named) if said.replaces else None
+    replaces = f" REPLACE {before}" if before not in (None, said.scope) else ""
+    return f"REPL DUMP {said.scope}{replaces} FROM {position}"
 
 
-def _reached(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str:
+def _reached(state: ReplicaState, manifest: DumpManifest, policy: Policy, file_scope: str | None) -> str:
     end, position = manifest.end.event_id, state.position.event_id
     if position == end:
         return f"already loaded: the replica is at event {position}"
@@ -118,7 +121,7 @@ def _reached(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> str
         f"the replica {policy.replica} is ahead of this dump",
         found=f"the replica at event {position}",
         expected=f"event {manifest.begin.event_id} to {end}",
-        next_step=f"nothing, if this is an old dump; else go on from there: {_rest(manifest, position)}",
+        next_step=f"nothing, if this is an old dump; else go on from there: {_rest(state, manifest, file_scope)}",
     )
 
 
