@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from twinhive.dump.batch_records import listed_batch
+from twinhive.dump.eventless import files_needed_after
 from twinhive.dump.layout import BASE_KINDS, DumpKind, kind_of, result_path
 from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import dump_of_key, while_it_stands, write_json
+from twinhive.dump.store import Dump, dump_of_key, while_it_stands, write_json
 from twinhive.log.moved_files import followed
 from twinhive.model.errors import Missing
+from twinhive.model.marks import ReplicaState
 from twinhive.model.next_steps import bootstrap, resync
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Text
@@ -52,10 +54,9 @@ class CopyBatch:
         """Return the job to run, or None when there is nothing to copy. Raises Missing without a list."""
         policy, batch = self.work.policy, self.work.batch
         state = state_now(ports, policy)
-        if already := already_at(state, self.work.dump):
-            self.work.report(already)
+        dump = self._needed(ports, state)
+        if dump is None:
             return None
-        dump = dump_of_key(ports.dump_files, policy, self.work.dump)
         kind = dump.manifest.kind
         listed = listed_batch(ports.dump_files, dump.layout, batch)
         label = next(entry.label for entry in dump.manifest.batches if entry.name == batch)
@@ -78,10 +79,18 @@ class CopyBatch:
             bytes=listed.bytes,
             # No round comes after the dump of a statement: what is gone is looked for by its checksum, or lost.
             superseded_ok=kind is not DumpKind.INCREMENTAL and not dump.manifest.statement.scope,
-            # A window without events brings whole tables only, of the very event that the replica is at.
-            after_event=0 if kind is not DumpKind.INCREMENTAL or dump.layout.is_eventless else state.position.event_id,
+            after_event=_after_event(dump, state),
             batch_weight=dump.manifest.batch_weight,
         )
+
+    def _needed(self, ports: ReadPorts, state: ReplicaState) -> Dump | None:
+        """Return the dump, None where the replica has all of it: a policy's own may be gone then."""
+        policy, already = self.work.policy, already_at(state, self.work.dump)
+        dump = None if already and not policy.dump_directory else dump_of_key(ports.dump_files, policy, self.work.dump)
+        if already is None or (dump and files_needed_after(state, dump.manifest) < state.position.event_id):
+            return dump
+        self.work.report(already)
+        return None
 
     @property
     def mend(self) -> Text:
@@ -140,6 +149,13 @@ class CopyBatch:
             bytes_per_second=self.work.policy.options.bytes_per_second,
             ownership=ownership_of(self.work.policy.options, ports.trees.source, ports.trees.replica),
         )
+
+
+def _after_event(dump: Dump, state: ReplicaState) -> int:
+    # A window without events brings whole tables only, of the very event that the replica is at.
+    if dump.manifest.kind is not DumpKind.INCREMENTAL or dump.layout.is_eventless:
+        return 0
+    return files_needed_after(state, dump.manifest)
 
 
 def _tries(ports: WritePorts, job: CopyJob) -> Tries:

@@ -1,4 +1,4 @@
-"""Judge whether a statement's dump is still to be applied by a replica that is at its last event already."""
+"""Judge what a replica that is at the last event of a statement's dump already still needs of it."""
 
 from twinhive.dump.manifest import DumpManifest
 from twinhive.model.marks import ReplicaState
@@ -12,3 +12,9 @@ def is_still_to_apply(state: ReplicaState, manifest: DumpManifest) -> bool:
     if manifest.statement.replaces:
         return state.scope != manifest.statement.scope
     return bool(manifest.window.snapshots) and manifest.begin.event_id == manifest.end.event_id
+
+
+def files_needed_after(state: ReplicaState, manifest: DumpManifest) -> int:
+    """Return the event after which a replica needs a dump's files: tables that come whole are of the last event."""
+    position = state.position.event_id
+    return position - 1 if position == manifest.end.event_id and is_still_to_apply(state, manifest) else position

@@ -73,6 +73,14 @@ def window_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
     return None
 
 
+def window_ending_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
+    """Return the finished window whose last event is this one, None without one."""
+    for layout in dumps_of(files, policy, DumpKind.INCREMENTAL):
+        if layout.bounds[1] == event_id:
+            return open_dump(files, layout)
+    return None
+
+
 def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
     """Return the dump that a mapped task was made for. Raises DumpReplaced when another has taken its place."""
     name = key.rpartition("-")[0]

@@ -6,8 +6,8 @@ from twinhive.apply.lane import Applied
 from twinhive.apply.open_target import open_target
 from twinhive.bootstrap.gate import check_window
 from twinhive.dump import cleaning
-from twinhive.dump.eventless import is_still_to_apply
-from twinhive.dump.store import Dump, of_this_text, window_at
+from twinhive.dump.eventless import files_needed_after, is_still_to_apply
+from twinhive.dump.store import Dump, of_this_text, window_at, window_ending_at
 from twinhive.incremental.applying import Applying
 from twinhive.incremental.kept_windows import keep_window
 from twinhive.incremental.own_scope import refuse_another_scope
@@ -97,7 +97,8 @@ def check_copied(run: ApplyStage) -> ApplyStage:
     """Compare listed and copied files; lost ones freeze their tables. Raises ActNow when copies are missing."""
     assert run.found is not None, "without a window the run has ended"
     dump, state = run.found
-    return replace(run, lost=check_window(run.ports, dump, run.policy, state.position.event_id))
+    after = files_needed_after(state, dump.manifest)
+    return replace(run, lost=check_window(run.ports, dump, run.policy, after))
 
 
 def keep_for_salvage(run: ApplyStage) -> ApplyStage:
@@ -173,7 +174,7 @@ def _following(run: ApplyStage, log_id: str) -> ReplicaState:
 
 
 def _window(run: ApplyStage, state: ReplicaState) -> Dump | None:
-    dump = window_at(run.ports.dump_files, run.policy, state.position.event_id)
+    dump = window_at(run.ports.dump_files, run.policy, state.position.event_id) or _only_events_applied(run, state)
     if dump is None:
         return None
     of_this_text(dump, run.policy)
@@ -182,6 +183,14 @@ def _window(run: ApplyStage, state: ReplicaState) -> Dump | None:
     if dump.manifest.statement.scope:
         return dump if is_still_to_apply(state, dump.manifest) else None
     return dump if is_asked_for(run.ports.replica_files, run.policy, dump) else None
+
+
+def _only_events_applied(run: ApplyStage, state: ReplicaState) -> Dump | None:
+    """Return a statement's dump whose last event the replica has, from elsewhere, and not all that it is to bring."""
+    if not run.policy.dump_directory:
+        return None
+    dump = window_ending_at(run.ports.dump_files, run.policy, state.position.event_id)
+    return dump if dump is not None and is_still_to_apply(state, dump.manifest) else None
 
 
 def is_asked_for(files: FileReader, policy: Policy, dump: Dump) -> bool:

@@ -78,13 +78,14 @@ class ReplLoad:
             self._move(ports, end)
         note_loaded(ports.dump_files, policy, manifest.log_id, end)
         if not already:
-            self._say_other_scope()
+            self._say_other_scope(ports)
             self.sweep_unused(ports)
         return DumpLoaded(end, already)
 
-    def _say_other_scope(self) -> None:
-        scope = self.dump.manifest.statement.scope
-        if self.file_scope not in (None, scope):
+    def _say_other_scope(self, ports: WritePorts) -> None:
+        database = self._database(ports)
+        scope = ReplicaState.read(database.parameters if database else None).scope
+        if scope is not None and self.file_scope not in (None, scope):
             self.work.report(
                 f"the replica is of scope {scope} now, and the file of policy {self.work.policy.name} selects "
                 f"{self.file_scope}: nothing follows by that file until it selects the same"

@@ -83,6 +83,21 @@ def advised(document: Any) -> str:
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_the_event_of_the_dump_was_reached_by_a_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change
+) -> None:
+    """The scope is changed all the same, with all that it brings."""
+    cut = Cut(tmp_path, monkeypatch, change, "dags")
+    cut.terminal.type("run", "sales", "incremental")
+    planned = cut.terminal.type("sql", f"REPL LOAD FROM '{cut.away}'", "--policy", "sales", "--dry-run")
+    assert "would load the dump" in planned
+    said = cut.terminal.type("sql", f"REPL LOAD FROM '{cut.away}'", "--policy", "sales")
+    assert f"the replica is of scope {change.new_scope} now, and the file of policy sales selects" in said
+    assert cut.state.scope == change.new_scope
+    cut.assert_at(change.new)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_ahead_of_a_dump_with_replace_the_advice_leads_to_its_scope(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change
 ) -> None:
