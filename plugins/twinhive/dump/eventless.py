@@ -10,7 +10,7 @@ def is_still_to_apply(state: ReplicaState, manifest: DumpManifest) -> bool:
     Bringing those over once more does no harm; the position does not tell whether they were.
     """
     if manifest.statement.replaces:
-        return state.scope != manifest.statement.scope
+        return state.scope_before is not None or state.scope != manifest.statement.scope
     return bool(manifest.window.snapshots) and manifest.begin.event_id == manifest.end.event_id
 
 

@@ -30,7 +30,7 @@ from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.events import Position
 from twinhive.model.changes.kinds import Event
 from twinhive.model.errors import ActNow
-from twinhive.model.marks import SCOPE
+from twinhive.model.marks import SCOPE, SCOPE_BEFORE
 from twinhive.model.names import TableName
 from twinhive.model.text import Text
 from twinhive.ports import WritePorts
@@ -83,8 +83,14 @@ class Applying:
         return self._progress.position
 
     def drop_excluded(self) -> None:
-        """Drop what a statement's change of the policy (REPLACE) does not select any more."""
-        if self._dump.manifest.statement.replaces:
+        """Drop what a statement's change of the policy (REPLACE) does not select any more.
+
+        First the replica says between which scopes it is: until `finish` only such a load may go on with it.
+        """
+        said = self._dump.manifest.statement
+        if said.replaces:
+            between = {SCOPE: said.scope, SCOPE_BEFORE: said.replaces}
+            self._progress.set_parameters({**self._progress.parameters, **between})
             for table in drop_excluded(self._external, self._progress):
                 self._work.report(f"dropped {table}: the policy does not select it any more")
 
@@ -118,7 +124,8 @@ class Applying:
         policy, manifest = self._work.policy, self._dump.manifest
         remember_base(self._ports.replica_files, policy, self._progress)
         if manifest.statement.scope:
-            self._progress.set_parameters({**self._progress.parameters, SCOPE: manifest.statement.scope}, manifest.end)
+            kept = {key: value for key, value in self._progress.parameters.items() if key != SCOPE_BEFORE}
+            self._progress.set_parameters({**kept, SCOPE: manifest.statement.scope}, manifest.end)
         self._progress.write(manifest.end)
         self._pending.flush()
         # Last: until then a run that is killed finds the request, and compares again.

@@ -1,20 +1,23 @@
 """Refuse a replica that a statement has brought to another scope: a window of its policy would not bring it all."""
 
 from twinhive.model.errors import ActNow
-from twinhive.model.marks import SCOPE, ReplicaState
+from twinhive.model.marks import SCOPE, SCOPE_BEFORE, ReplicaState
 from twinhive.model.next_steps import BOOTSTRAP_AGAIN, IN_THE_POLICY_FILE, command
 from twinhive.model.policy import Policy
-from twinhive.model.scopes.texts import policy_scope
+from twinhive.model.scopes.texts import ANY_SCOPE, policy_scope
 from twinhive.model.text import Text
 
 
 def refuse_another_scope(policy: Policy, state: ReplicaState) -> None:
-    """Raise ActNow for a replica whose mark says another scope; one without the mark has never had another.
+    """Raise ActNow for a replica whose mark says another scope, or two; one without it has never had another.
 
     What a statement loads has a scope of its own, which the load has judged.
     """
+    if policy.dump_directory:
+        return
+    _refuse_between_scopes(policy, state)
     own = policy_scope(policy)
-    if policy.dump_directory or state.scope in (None, own):
+    if state.scope in (None, own):
         return
     raise ActNow(
         f"the replica {policy.replica} of policy {policy.name} was loaded with another scope than the policy's tables",
@@ -28,14 +31,36 @@ def refuse_another_scope(policy: Policy, state: ReplicaState) -> None:
     )
 
 
-def _replacing(policy: Policy, own: str, state: ReplicaState) -> Text:
-    """Return the statement that leads to the policy's scope; from one of another database none does."""
-    held = state.scope or own
-    if held.partition(".")[0] != own.partition(".")[0]:
+def replacing(scope: str, before: str, state: ReplicaState) -> str:
+    """Return the statement that leads a replica from one scope to another; '' where none can be said."""
+    if before == ANY_SCOPE or before.partition(".")[0] != scope.partition(".")[0]:
         return ""
-    statement = f"REPL DUMP {own} REPLACE {held} FROM {state.position.event_id}"
+    return f"REPL DUMP {scope} REPLACE {before} FROM {state.position.event_id}"
+
+
+def _refuse_between_scopes(policy: Policy, state: ReplicaState) -> None:
+    if state.scope is None or state.scope_before is None:
+        return
+    raise ActNow(
+        f"the replica {policy.replica} of policy {policy.name} is between two scopes: a REPL LOAD has not ended",
+        found=f"{SCOPE} = {state.scope}; {SCOPE_BEFORE} = {state.scope_before}",
+        expected="a REPL LOAD that has ended: until then tables may be missing",
+        next_step="run that REPL LOAD again, under the policy; or "
+        + _bring_with(policy, replacing(state.scope, state.scope_before, state), "end it")
+        + BOOTSTRAP_AGAIN,
+    )
+
+
+def _replacing(policy: Policy, own: str, state: ReplicaState) -> Text:
+    """Return how to come to the policy's scope by a statement; from one of another database none leads there."""
+    return _bring_with(policy, replacing(own, state.scope or own, state), "bring the replica to these tables")
+
+
+def _bring_with(policy: Policy, statement: str, what: str) -> Text:
+    if not statement:
+        return ""
     return (
-        "bring the replica to these tables with: "
+        f"{what} with: "
         + command("twinhive", "sql", statement, "--policy", policy.name)
         + " and a REPL LOAD of what that returns, under the policy too; or "
     )

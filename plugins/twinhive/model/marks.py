@@ -23,6 +23,8 @@ EXTERNAL_BASE = "twinhive.external.base"
 POSITION = "twinhive.position"
 SCOPE = "twinhive.scope"
 """The policy of the statement that the replica was last loaded by, as REPL DUMP says it."""
+SCOPE_BEFORE = "twinhive.scope.before"
+"""What REPLACE leads away from, until all of its load is there: what is in one of both scopes alone may be missing."""
 LOAD_PLACES = "twinhive.load.places"
 """Where the load that is under way puts partitions; not set: where loads of earlier versions did."""
 OWN_PLACES = "own"
@@ -100,6 +102,7 @@ class ReplicaState:
     position: Position = NOWHERE
     external_base: str | None = None
     scope: str | None = None
+    scope_before: str | None = None
     load_places: str | None = None
 
     @property
@@ -120,6 +123,7 @@ class ReplicaState:
             position=_position(parameters),
             external_base=parameters.get(EXTERNAL_BASE),
             scope=parameters.get(SCOPE),
+            scope_before=parameters.get(SCOPE_BEFORE),
             load_places=parameters.get(LOAD_PLACES),
         )
 
@@ -133,6 +137,7 @@ class ReplicaState:
             TARGET_FOR: "true",
             EXTERNAL_BASE: self.external_base,
             SCOPE: self.scope,
+            SCOPE_BEFORE: self.scope_before,
             LOAD_PLACES: self.load_places if self.phase is Phase.LOADING else None,
         }
         said = {key: value for key, value in pairs.items() if value is not None}

@@ -7,7 +7,7 @@ import pytest
 from tests.support.builders import a_policy
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.model.errors import ActNow
-from twinhive.model.marks import SCOPE
+from twinhive.model.marks import SCOPE, SCOPE_BEFORE
 from twinhive.model.text import Reader
 from twinhive.pipeline.phases import APPLY, INCREMENTAL
 from twinhive.step.base import Work
@@ -15,10 +15,11 @@ from twinhive.step.base import Work
 STAGES = {stage.name: stage for stage in INCREMENTAL}
 
 
-def marked(followed: Followed, scope: str) -> None:
+def marked(followed: Followed, scope: str, before: str | None = None) -> None:
     database = followed.world.replica.database("sales")
     assert database is not None
-    followed.world.replica.set_database_parameters("sales", {**database.parameters, SCOPE: scope})
+    marks = {SCOPE: scope} | ({} if before is None else {SCOPE_BEFORE: before})
+    followed.world.replica.set_database_parameters("sales", {**database.parameters, **marks})
 
 
 def state(followed: Followed) -> Any:
@@ -55,6 +56,23 @@ def test_from_the_scope_of_another_database_no_statement_leads_back() -> None:
     followed = Followed()
     marked(followed, "other.['plain']")
     assert refused(followed, "other.['plain']").commands == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "statement"),
+    [("sales.['plain']", "REPL DUMP sales REPLACE sales.["), ("*", "")],
+    ids=["of ours", "of a dump of Hive's, which does not say it"],
+)
+def test_between_two_scopes_it_is_not_changed_though_the_new_one_is_its_own(before: str, statement: str) -> None:
+    followed = Followed()
+    followed.users.insert("plain", None, [b"more"])
+    marked(followed, "sales", before)
+    unchanged = state(followed)
+    with pytest.raises(ActNow, match="is between two scopes: a REPL LOAD has not ended") as caught:
+        followed.follow()
+    assert state(followed) == unchanged
+    assert caught.value.found == f"twinhive.scope = sales; twinhive.scope.before = {before}"
+    assert [statement in command for command in caught.value.commands] == ([True] if statement else [])
 
 
 def test_also_where_there_is_nothing_to_apply() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from twinhive.dump.eventless import is_still_to_apply
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.manifest import DumpManifest
+from twinhive.incremental.own_scope import replacing
 from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE
@@ -91,6 +92,7 @@ def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy, file_sc
             expected=f"a replica at event {begin}",
             next_step="run the REPL LOAD of that dump again; then load this one",
         )
+    _refuse_between_scopes(state, manifest, policy)
     if position > end or (position == end and not is_still_to_apply(state, manifest)):
         return _reached(state, manifest, policy, file_scope)
     if position < begin:
@@ -136,6 +138,25 @@ def _refuse_begin_of_other_scope(manifest: DumpManifest, policy: Policy, file_sc
         next_step=f"REPL DUMP {file_scope}, and load that; or correct tables.include and tables.exclude "
         + ONLY_IN_A_POLICY_FILE
         + "; or load without the policy, or into another database (REPL LOAD ... INTO)",
+    )
+
+
+def _refuse_between_scopes(state: ReplicaState, manifest: DumpManifest, policy: Policy) -> None:
+    """Refuse what does not end a change of scope that was cut off: nobody knows which tables are there."""
+    said = manifest.statement
+    if state.scope is None or state.scope_before is None:
+        return
+    if (said.scope, said.replaces) == (state.scope, state.scope_before):
+        return
+    statement = replacing(state.scope, state.scope_before, state)
+    raise ActNow(
+        f"the replica {policy.replica} is between two scopes: a REPL LOAD has not ended",
+        found=f"the replica: {state.scope} REPLACE {state.scope_before}; the dump: {said.scope}"
+        + (f" REPLACE {said.replaces}" if said.replaces else ""),
+        expected="a dump of that change: until it is loaded tables may be missing",
+        next_step="run that REPL LOAD again; "
+        + (f"or {statement}, and load that; " if statement else "")
+        + "or load into another database (REPL LOAD ... INTO), or drop this one first",
     )
 
 
