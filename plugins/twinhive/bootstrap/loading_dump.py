@@ -30,6 +30,7 @@ from twinhive.model.files import join
 from twinhive.model.marks import Phase, Stamp, without_marks
 from twinhive.model.objects import Table
 from twinhive.model.placement import TablePlacement
+from twinhive.model.scopes.texts import remembered_scope
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.pending_files import PendingFiles
 from twinhive.replica.synced import Synced
@@ -202,7 +203,9 @@ class LoadingDump:
         policy = self.work.policy
         end = self.dump.manifest.end
         scope = self.dump.manifest.statement.scope or None
-        state = replace(loading_state(policy, self.dump), phase=Phase.FOLLOWING, position=end, scope=scope)
+        by_file = None if scope else remembered_scope(policy)
+        following = replace(loading_state(policy, self.dump), phase=Phase.FOLLOWING, position=end)
+        state = replace(following, scope=scope, file_scope=by_file)
         skipped = recorded_skips(obeyed_skips(self.ports, policy), end.event_id)
         parameters = {**without_marks(self.dump.manifest.database.parameters), **skipped, **state.written()}
         self.lease.confirm()

@@ -30,8 +30,11 @@ from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.events import Position
 from twinhive.model.changes.kinds import Event
 from twinhive.model.errors import ActNow
-from twinhive.model.marks import SCOPE, SCOPE_BEFORE
+from twinhive.model.marks import FILE_SCOPE, SCOPE, SCOPE_BEFORE
 from twinhive.model.names import TableName
+from twinhive.model.objects import Parameters
+from twinhive.model.policy import Policy
+from twinhive.model.scopes.texts import remembered_scope
 from twinhive.model.text import Text
 from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import PendingFiles
@@ -63,7 +66,11 @@ class Applying:
         self._target = target
         self._pending = PendingStore(PendingFiles(ports.replica_files, policy, target.lease))
         self._progress = Progress(
-            ports.replica, target.lease, database.name, database.parameters, write_first=self._pending.flush
+            ports.replica,
+            target.lease,
+            database.name,
+            _with_file_scope(policy, dump, database.parameters),
+            write_first=self._pending.flush,
         )
         self._quarantine = Quarantine(policy, self._progress, is_last_try=work.is_last_try)
         self._synced = Synced(ports.replica_files, policy, SourceLog(ports.source, is_last_try=work.is_last_try).has)
@@ -124,7 +131,8 @@ class Applying:
         policy, manifest = self._work.policy, self._dump.manifest
         remember_base(self._ports.replica_files, policy, self._progress)
         if manifest.statement.scope:
-            kept = {key: value for key, value in self._progress.parameters.items() if key != SCOPE_BEFORE}
+            gone = (SCOPE_BEFORE, FILE_SCOPE)
+            kept = {key: value for key, value in self._progress.parameters.items() if key not in gone}
             self._progress.set_parameters({**kept, SCOPE: manifest.statement.scope}, manifest.end)
         self._progress.write(manifest.end)
         self._pending.flush()
@@ -213,3 +221,12 @@ class Applying:
             if item.table == str(name):
                 found[item.partition].append(item.file)
         return found
+
+
+def _with_file_scope(policy: Policy, dump: Dump, parameters: Parameters) -> Parameters:
+    """Return what a window writes with its position; where no statement has said a scope, the file's goes along."""
+    if dump.manifest.statement.scope or SCOPE in parameters:
+        return parameters
+    kept = {key: value for key, value in parameters.items() if key != FILE_SCOPE}
+    scope = remembered_scope(policy)
+    return kept if scope is None else {**kept, FILE_SCOPE: scope}

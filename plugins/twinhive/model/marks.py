@@ -23,6 +23,8 @@ EXTERNAL_BASE = "twinhive.external.base"
 POSITION = "twinhive.position"
 SCOPE = "twinhive.scope"
 """The policy of the statement that the replica was last loaded by, as REPL DUMP says it."""
+FILE_SCOPE = "twinhive.scope.file"
+"""What the policy's file selected when its DAGs last brought the replica further; of one without `SCOPE` alone."""
 SCOPE_BEFORE = "twinhive.scope.before"
 """What REPLACE leads away from, until all of its load is there: what is in one of both scopes alone may be missing."""
 LOAD_PLACES = "twinhive.load.places"
@@ -103,6 +105,7 @@ class ReplicaState:
     external_base: str | None = None
     scope: str | None = None
     scope_before: str | None = None
+    file_scope: str | None = None
     load_places: str | None = None
 
     @property
@@ -124,6 +127,7 @@ class ReplicaState:
             external_base=parameters.get(EXTERNAL_BASE),
             scope=parameters.get(SCOPE),
             scope_before=parameters.get(SCOPE_BEFORE),
+            file_scope=parameters.get(FILE_SCOPE),
             load_places=parameters.get(LOAD_PLACES),
         )
 
@@ -138,6 +142,7 @@ class ReplicaState:
             EXTERNAL_BASE: self.external_base,
             SCOPE: self.scope,
             SCOPE_BEFORE: self.scope_before,
+            FILE_SCOPE: self.file_scope,
             LOAD_PLACES: self.load_places if self.phase is Phase.LOADING else None,
         }
         said = {key: value for key, value in pairs.items() if value is not None}

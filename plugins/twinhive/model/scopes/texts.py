@@ -8,6 +8,8 @@ from twinhive.model.scopes.scope import Scope
 ANY_SCOPE = "*"
 """What a dump of Hive's replaces: it says that the policy changed, and not which one it was."""
 
+_MOST_BYTES = 4000
+"""What a metastore keeps of a database's parameter."""
 _BARE_NAME = re.compile(r"(?!(?:replace|from|to|limit|into|with|[0-9]+)\b)[a-z0-9]\w*", re.ASCII)
 
 
@@ -22,6 +24,12 @@ def scope_text(scope: Scope) -> str:
 def policy_scope(policy: Policy) -> str:
     """Return the text of what a policy selects."""
     return scope_text(Scope(policy.source.database, policy.include, policy.exclude))
+
+
+def remembered_scope(policy: Policy) -> str | None:
+    """Return what a policy selects, for a replica that its DAGs bring further; None for what no parameter can hold."""
+    text = policy_scope(policy)
+    return text if len(text.encode()) <= _MOST_BYTES else None
 
 
 def name_text(database: str) -> str:

@@ -109,7 +109,7 @@ def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy, file_sc
 def _rest(state: ReplicaState, manifest: DumpManifest, file_scope: str | None) -> str:
     """Return the statement that leads on to a dump's scope; from the replica's, where the dump is to leave one."""
     said, position = manifest.statement, state.position.event_id
-    named = said.replaces if said.replaces != ANY_SCOPE else file_scope
+    named = said.replaces if said.replaces != ANY_SCOPE else state.file_scope or file_scope
     before = (state.scope or named) if said.replaces else None
     replaces = f" REPLACE {before}" if before not in (None, said.scope) else ""
     return f"REPL DUMP {said.scope}{replaces} FROM {position}"
@@ -161,13 +161,15 @@ def _refuse_between_scopes(state: ReplicaState, manifest: DumpManifest, policy: 
 
 
 def _refuse_other_scope(state: ReplicaState, manifest: DumpManifest, policy: Policy, file_scope: str | None) -> None:
-    """Refuse events of another scope than the replica's: what its mark says, else the file of the policy that it is of.
+    """Refuse events of another scope than the replica's: its mark's, else that of the file which it is of.
+
+    Where DAGs alone have made it, the file as it was when they last brought it further; else as it is.
 
     Of a replica that Hive made nobody knows the scope: REPLACE, which names it, is believed.
     """
     said = manifest.statement
     before = said.replaces or said.scope
-    held = state.scope or (file_scope if state.policy or not said.replaces else None)
+    held = state.scope or ((state.file_scope or file_scope) if state.policy or not said.replaces else None)
     if held is None or before in ("", ANY_SCOPE) or held in (before, said.scope):
         return
     position = state.position.event_id
