@@ -2,15 +2,21 @@
 
 from twinhive.dump.manifest import DumpManifest
 from twinhive.model.marks import ReplicaState
+from twinhive.model.policy import Policy
+from twinhive.model.scopes.texts import scope_without
 
 
 def is_still_to_apply(state: ReplicaState, manifest: DumpManifest) -> bool:
     """True for a change of the policy that the replica does not know, and for tables that come whole without an event.
 
+    So it is for a load that was cut off before all was there.
+
     Bringing those over once more does no harm; the position does not tell whether they were.
     """
+    if manifest.statement.scope and state.scope_before is not None:
+        return True
     if manifest.statement.replaces:
-        return state.scope_before is not None or state.scope != manifest.statement.scope
+        return state.scope != manifest.statement.scope
     return bool(manifest.window.snapshots) and manifest.begin.event_id == manifest.end.event_id
 
 
@@ -18,3 +24,11 @@ def files_needed_after(state: ReplicaState, manifest: DumpManifest) -> int:
     """Return the event after which a replica needs a dump's files: tables that come whole are of the last event."""
     position = state.position.event_id
     return position - 1 if position == manifest.end.event_id and is_still_to_apply(state, manifest) else position
+
+
+def leads_away_from(policy: Policy, manifest: DumpManifest) -> str | None:
+    """Return from which scope the load of a statement's dump leads, None where each event leaves all tables whole."""
+    said, whole = manifest.statement, manifest.window.snapshots
+    if said.replaces or not (said.scope and whole):
+        return said.replaces or None
+    return scope_without(policy, whole)

@@ -15,6 +15,7 @@ from twinhive.apply.trouble import Quarantine
 from twinhive.apply.whole.database import repair_database
 from twinhive.apply.whole.repairing import repair_table
 from twinhive.apply.whole.whole_table import WholeTable, replace_table
+from twinhive.dump.eventless import leads_away_from
 from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump
@@ -92,12 +93,15 @@ class Applying:
     def drop_excluded(self) -> None:
         """Drop what a statement's change of the policy (REPLACE) does not select any more.
 
-        First the replica says between which scopes it is: until `finish` only such a load may go on with it.
+        First the replica says between which scopes it is: until `finish` only such a load may go on with it. So it
+        does where tables come whole at the end, because the position passes events on them before.
         """
         said = self._dump.manifest.statement
-        if said.replaces:
-            between = {SCOPE: said.scope, SCOPE_BEFORE: said.replaces}
+        before = leads_away_from(self._work.policy, self._dump.manifest)
+        if before is not None:
+            between = {SCOPE: said.scope, SCOPE_BEFORE: before}
             self._progress.set_parameters({**self._progress.parameters, **between})
+        if said.replaces:
             for table in drop_excluded(self._external, self._progress):
                 self._work.report(f"dropped {table}: the policy does not select it any more")
 

@@ -26,7 +26,10 @@ SCOPE = "twinhive.scope"
 FILE_SCOPE = "twinhive.scope.file"
 """What the policy's file selected when its DAGs last brought the replica further; of one without `SCOPE` alone."""
 SCOPE_BEFORE = "twinhive.scope.before"
-"""What REPLACE leads away from, until all of its load is there: what is in one of both scopes alone may be missing."""
+"""What a load leads away from, until all of it is there: what is in one of both scopes alone may be missing.
+
+Of REPLACE what it says; of events with tables that come whole the same scope without these.
+"""
 LOAD_PLACES = "twinhive.load.places"
 """Where the load that is under way puts partitions; not set: where loads of earlier versions did."""
 OWN_PLACES = "own"

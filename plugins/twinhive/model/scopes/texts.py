@@ -1,12 +1,13 @@
 """Write a scope, and the texts in it, as the seed spells them: one text for one value, on one line."""
 
 import re
+from collections.abc import Iterable
 
 from twinhive.model.policy import Policy
 from twinhive.model.scopes.scope import Scope
 
 ANY_SCOPE = "*"
-"""What a dump of Hive's replaces: it says that the policy changed, and not which one it was."""
+"""What a dump of Hive's replaces: it says that the policy changed, and not which one it was. So does a long one."""
 
 _MOST_BYTES = 4000
 """What a metastore keeps of a database's parameter."""
@@ -28,7 +29,16 @@ def policy_scope(policy: Policy) -> str:
 
 def remembered_scope(policy: Policy) -> str | None:
     """Return what a policy selects, for a replica that its DAGs bring further; None for what no parameter can hold."""
-    text = policy_scope(policy)
+    return _kept(policy_scope(policy))
+
+
+def scope_without(policy: Policy, tables: Iterable[str]) -> str:
+    """Return the scope of a policy without tables; of too many for a parameter nobody can say it."""
+    left_out = (*policy.exclude, *map(re.escape, tables))
+    return _kept(scope_text(Scope(policy.source.database, policy.include, left_out))) or ANY_SCOPE
+
+
+def _kept(text: str) -> str | None:
     return text if len(text.encode()) <= _MOST_BYTES else None
 
 

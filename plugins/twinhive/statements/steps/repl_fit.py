@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from twinhive.dump.eventless import is_still_to_apply
+from twinhive.dump.eventless import is_still_to_apply, leads_away_from
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.manifest import DumpManifest
 from twinhive.incremental.own_scope import replacing
@@ -146,7 +146,7 @@ def _refuse_between_scopes(state: ReplicaState, manifest: DumpManifest, policy: 
     said = manifest.statement
     if state.scope is None or state.scope_before is None:
         return
-    if (said.scope, said.replaces) == (state.scope, state.scope_before):
+    if said.scope == state.scope and state.scope_before in (said.replaces, leads_away_from(policy, manifest)):
         return
     statement = replacing(state.scope, state.scope_before, state)
     raise ActNow(
