@@ -29,6 +29,5 @@ def files_needed_after(state: ReplicaState, manifest: DumpManifest) -> int:
 def leads_away_from(policy: Policy, manifest: DumpManifest) -> str | None:
     """Return from which scope the load of a statement's dump leads, None where each event leaves all tables whole."""
     said, whole = manifest.statement, manifest.window.snapshots
-    if said.replaces or not (said.scope and whole):
-        return said.replaces or None
-    return scope_without(policy, whole)
+    # Also of REPLACE: besides what it newly selects, a rename may have brought in what both scopes select.
+    return scope_without(policy, whole) if said.scope and whole else said.replaces or None

@@ -33,7 +33,7 @@ def refuse_another_scope(policy: Policy, state: ReplicaState) -> None:
 
 def replacing(scope: str, before: str, state: ReplicaState) -> str:
     """Return the statement that leads a replica from one scope to another; '' where none can be said."""
-    if before == ANY_SCOPE or before.partition(".")[0] != scope.partition(".")[0]:
+    if before.startswith(ANY_SCOPE) or before.partition(".")[0] != scope.partition(".")[0]:
         return ""
     return f"REPL DUMP {scope} REPLACE {before} FROM {state.position.event_id}"
 

@@ -28,7 +28,7 @@ FILE_SCOPE = "twinhive.scope.file"
 SCOPE_BEFORE = "twinhive.scope.before"
 """What a load leads away from, until all of it is there: what is in one of both scopes alone may be missing.
 
-Of REPLACE what it says; of events with tables that come whole the same scope without these.
+Where tables come whole the new scope without these, which is there for certain; else what REPLACE says.
 """
 LOAD_PLACES = "twinhive.load.places"
 """Where the load that is under way puts partitions; not set: where loads of earlier versions did."""

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable
 
+from twinhive.model.files import short_hash
 from twinhive.model.policy import Policy
 from twinhive.model.scopes.scope import Scope
 
 ANY_SCOPE = "*"
-"""What a dump of Hive's replaces: it says that the policy changed, and not which one it was. So does a long one."""
+"""What a dump of Hive's replaces: it says that the policy changed, and not which one it was."""
 
 _MOST_BYTES = 4000
 """What a metastore keeps of a database's parameter."""
@@ -33,9 +34,10 @@ def remembered_scope(policy: Policy) -> str | None:
 
 
 def scope_without(policy: Policy, tables: Iterable[str]) -> str:
-    """Return the scope of a policy without tables; of too many for a parameter nobody can say it."""
+    """Return the scope of a policy without tables; of too many for a parameter what no statement can say."""
     left_out = (*policy.exclude, *map(re.escape, tables))
-    return _kept(scope_text(Scope(policy.source.database, policy.include, left_out))) or ANY_SCOPE
+    text = scope_text(Scope(policy.source.database, policy.include, left_out))
+    return _kept(text) or f"{ANY_SCOPE} {short_hash(text, 32)}"
 
 
 def _kept(text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""A load that brings tables whole, without REPLACE, is cut off: its position may have passed events on them."""
+"""A load that brings tables whole is cut off: its position may have passed the events that brought them in."""
 
 import shlex
 from pathlib import Path
@@ -9,21 +9,27 @@ from tests.support.worlds.twins import contents
 from tests.unit.statements.running.test_scope_cut_off import Change, Cut, kills
 
 SCOPE = "sales.['p.*']"
-SAME = Change({"include": ["p.*"]}, {"include": ["p.*"]}, SCOPE, SCOPE)
+SAME = Change({"include": ["p.*"]}, {"include": ["p.*"]}, SCOPE, SCOPE, "sales.['p.*'].['porders']")
+MORE = Change(SAME.old, {"include": ["p.*", "empty"]}, SCOPE, "sales.['empty', 'p.*']", "")
 
 
-@pytest.fixture
-def cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cut:
+def renamed(directory: Path, patch: pytest.MonkeyPatch, change: Change, replace: str) -> Cut:
     """Rename a table into the scope, then let events come before which the position is written."""
-    cut = Cut(tmp_path, monkeypatch, SAME, "dags")
+    cut = Cut(directory, patch, change, "dags")
     users = cut.terminal.users
     users.create_table("passing", files=[b"one"])
     cut.window()
     users.rename_table("orders", "porders")
     users.insert("plain", None, [b"three"])
     users.drop_table("passing")
-    cut.away = cut.dump(f"REPL DUMP {SCOPE} FROM {cut.state.position.event_id}")
+    cut.away = cut.dump(f"REPL DUMP {change.new_scope}{replace} FROM {cut.state.position.event_id}")
     return cut
+
+
+def ended(cut: Cut, by: str, error: dict[str, list[str]]) -> None:
+    again = by == "the same load"
+    cut.load(cut.away if again else cut.terminal.document(*shlex.split(error["commands"][0])[1:])["rows"][0][0])
+    assert (cut.state.scope, cut.state.scope_before) == (cut.change.new_scope, None)
 
 
 def assert_equal(cut: Cut) -> None:
@@ -36,21 +42,31 @@ def assert_equal(cut: Cut) -> None:
 
 
 @pytest.mark.parametrize("by", ["the same load", "another dump"])
-def test_until_it_has_ended_no_window_goes_on(cut: Cut, by: str) -> None:
+def test_with_replace_what_a_rename_brings_into_both_scopes_comes_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    cut, between = renamed(tmp_path, monkeypatch, MORE, f" REPLACE {SCOPE}"), 0
+    for _ in kills(cut):
+        if cut.state.scope_before is not None:
+            between += 1
+            ended(cut, by, cut.window(code=4)["error"])
+            assert cut.terminal.world.replica.table_names("sales") == ["empty", "plain", "porders"]
+    assert between
+
+
+@pytest.mark.parametrize("by", ["the same load", "another dump"])
+def test_until_it_has_ended_no_window_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str) -> None:
+    cut = renamed(tmp_path, monkeypatch, SAME, "")
     between, begin = 0, cut.state.position.event_id
     for _ in kills(cut):
         if cut.state.scope_before is not None:
             between += 1
-            assert cut.state.scope_before == "sales.['p.*'].['porders']"
+            assert cut.state.scope_before == SAME.for_certain
             error = cut.window(code=4)["error"]
             assert "is between two scopes: a REPL LOAD has not ended" in error["what"]
             position = cut.state.position.event_id
             if position > begin:
                 cut.load(cut.dump(f"REPL DUMP {SCOPE} FROM {position}"), code=4)
-            if by == "another dump":
-                cut.load(cut.terminal.document(*shlex.split(error["commands"][0])[1:])["rows"][0][0])
-            else:
-                cut.load(cut.away)
-            assert (cut.state.scope, cut.state.scope_before) == (SCOPE, None)
+            ended(cut, by, error)
         assert_equal(cut)
     assert between
