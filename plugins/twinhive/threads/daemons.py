@@ -41,13 +41,8 @@ class DaemonThreads:
             self._take_away(work)
             raise
         finally:
-            del (
-                outcome,
-                work,
-                call,
-                given,
-                named,
-            )  # an error holds this frame, and is not to hold itself, and what was given
+            # An error holds this frame, and is not to hold itself, and what was given.
+            del outcome, work, call, given, named
 
     def _add(self, work: Callable[[], None]) -> None:
         with self._changed:
