@@ -90,8 +90,12 @@ def carry_out(plan: Plan, places: Places, east: InMemoryFiles, west: InMemoryFil
         west.make_directories(_place(places, action))
     for line in plan.copies():
         _copy(FileAction.from_line(line), places, east, west)
-    for root in plan.new_roots():
+    roots = list(plan.new_roots())
+    assert plan.replaced.keys() <= set(roots)
+    for root in roots:
         west.make_directories(parent(places.final(root)))
+        if root in plan.replaced:
+            assert west.delete(places.final(root)), root
         assert west.rename(places.built(root), places.final(root)), root
     for action in plan.attributes():
         found = west.status(places.final(action.relative))

@@ -1,7 +1,7 @@
 """Put new directories in place, each by one rename when all of it is there, and give directories their attributes."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
@@ -13,9 +13,11 @@ from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.attributes import AttributeCopier
 from twinhive.transfer.staged.workers import Patience, twice
 from twinhive.transfer.tree.actions import FileAction
+from twinhive.transfer.tree.deleting import Deleter
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
+from twinhive.transfer.tree.tally import Tally
 
 _WAITING_A_THREAD = 4
 
@@ -54,14 +56,21 @@ class Committer:
         new = (action for action in plan.attributes() if action.new_root is not None and not self._is_held(action))
         self._bottom_up(new, lambda action: self._attributes.give_new(_original(action), self._built(action)))
 
-    def place(self, plan: Plan) -> None:
-        """Rename the new directories in which nothing failed to where they belong."""
+    def place(self, plan: Plan, deleter: Deleter) -> Tally:
+        """Rename the new directories in which nothing failed to where they belong.
+
+        Each takes the place of the one that it replaces, if any; return what was deleted so.
+        """
         if self._places.is_new and not self._failures.holds(""):
             self._target.make_directories(parent(self._places.base))
         wanted = (root for root in plan.new_roots() if root not in self._left_out)
         roots = (root for root in wanted if not self._failures.holds(root))
-        for failed in in_parallel(roots, self._threads, self._place_each, "place"):
+        replaced = Tally()
+        work = partial(self._place_each, plan.replaced, deleter)
+        for deleted, failed in in_parallel(roots, self._threads, work, "place"):
+            replaced += deleted
             self._failures.merge(failed)
+        return replaced
 
     def align_directories(self, plan: Plan) -> int:
         """Give the directories that were there before their attributes; return how many had others."""
@@ -80,14 +89,23 @@ class Committer:
         there = self._target.status(self._places.final(action.relative)) if is_retimed else action.target
         return there is not None and self._attributes.align(_original(action), there)
 
-    def _place_each(self, roots: Iterator[str]) -> Failures:
-        failures = Failures()
+    def _place_each(
+        self, replaced: Mapping[str, FileAction], deleter: Deleter, roots: Iterator[str]
+    ) -> tuple[Tally, Failures]:
+        deleted, failures = Tally(), Failures()
         for root in roots:
             try:
+                if old := replaced.get(root):
+                    deleted += self._patience.run(partial(twice, partial(self._make_way, old, deleter)))
                 self._patience.run(partial(twice, partial(self._place_one, root)))
             except TwinhiveError as error:
                 failures.add(self._places.final(root), error, is_directory=True, new_root=root)
-        return failures
+        return deleted, failures
+
+    def _make_way(self, old: FileAction, deleter: Deleter) -> Tally:
+        """Delete the directory whose place a new one takes; nothing where that is there already."""
+        there = self._target.status(self._places.built(old.relative)) is not None
+        return deleter.delete(old) if there else Tally()
 
     def _place_one(self, root: str) -> None:
         built, final = self._places.built(root), self._places.final(root)

@@ -52,6 +52,10 @@ class Deleter:
             total.merge(part)
         return total
 
+    def delete(self, action: FileAction) -> Tally:
+        """Delete what one action names; return what it was, with all below it. Raises Refused, TryAgain."""
+        return self._delete(action)
+
     def size_of(self, status: FileStatus) -> Tally:
         """Return what is at a path and below it, nothing when it is gone."""
         if not status.is_directory:

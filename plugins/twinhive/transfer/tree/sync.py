@@ -140,9 +140,11 @@ class _Run:
         if self.places.is_new:
             self._remember(done, memory, is_whole=is_whole)
         committer.finish_new_directories(plan)
-        committer.place(plan)
+        stamp = self._stamp(bool(plan.replaced) or plan.totals.deletes > 0)
+        deleter = Deleter(self.target, self.places, self.options, stamp)
+        self.outcome.deleted += committer.place(plan, deleter)
         self.lease.confirm()
-        self._delete(plan)
+        self._delete(plan, deleter)
         self.outcome.attributes.directories += committer.align_directories(plan)
         if not self.places.is_new:
             self._remember(done, memory, is_whole=is_whole)
@@ -201,15 +203,13 @@ class _Run:
         trashes = self.options.delete is Deletes.TRASH and deletes
         return fresh_stamp(self.target, self.places, self.now()) if trashes else ""
 
-    def _delete(self, plan: Plan) -> None:
+    def _delete(self, plan: Plan, deleter: Deleter) -> None:
         """Delete what is gone at the source, but only when nothing failed."""
         left_out = self.failures.unreadable.files and not self.options.force
         if plan.totals.deletes and (self.failures or left_out):
             why = "something failed" if self.failures else "the source could not be read in full"
             self.outcome.not_deleted = f"{plan.totals.deletes:,} paths were not deleted, because {why}"
             return
-        stamp = self._stamp(plan.totals.deletes > 0)
-        deleter = Deleter(self.target, self.places, self.options, stamp)
         deleted = deleter.delete_all(plan.deletes(), self.options.threads)
         self.outcome.deleted += deleted.tally
         self.failures.merge(deleted.failures)

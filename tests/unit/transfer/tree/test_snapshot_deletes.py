@@ -1,6 +1,7 @@
 """With a snapshot difference, too, deletion is last and only after success; what was held back is not forgotten."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -106,9 +107,75 @@ def test_a_directory_made_anew_has_its_old_files_until_the_new_ones_are_there(de
     outcome = trees.sync(snapshots=True, delete=delete, target=Changed(trees.target, rename=look, delete=look))
     assert outcome.exit_code is ExitCode.DONE
     assert "copied what changed since" in outcome.snapshots
-    assert all({"day/old1", "day/old2"} <= paths or "day/new" in paths for paths in seen)
+    # Between the two renames that change them there is neither; there are never rows of both.
+    old, new = {"day/old1", "day/old2", "day/same"}, {"day/new", "day/same"}
+    assert {frozenset(path for path in paths if path.startswith("day/")) for paths in seen} <= {
+        frozenset(old),
+        frozenset(),
+        frozenset(new),
+    }
+    assert outcome.deleted == Tally(files=3, directories=1, bytes=6)
     trees.assert_twin()
-    assert sorted(trees.trash().values()) == ([b"1", b"2"] if delete == "trash" else [])
+    assert sorted(trees.trash().values()) == ([b"1", b"2", b"same"] if delete == "trash" else [])
+
+
+def test_what_else_fails_leaves_an_overwritten_directory_neither_old_nor_doubled() -> None:
+    trees = overwritten(delete="trash")
+    trees.put("other/bad", b"bad")
+
+    def open_(path: str, **more: Any) -> Any:
+        return refused() if path.endswith("/other/bad") else trees.source.open(path, **more)
+
+    outcome = trees.sync(snapshots=True, delete="trash", source=Changed(trees.source, open=open_))
+    assert outcome.exit_code is not ExitCode.DONE
+    assert {path for path in trees.at_target() if path.startswith("day/")} == {"day/new", "day/same"}
+    trees.sync(snapshots=True, delete="trash")
+    trees.assert_twin()
+
+
+@pytest.mark.parametrize("moment", range(1, 30))
+def test_a_run_that_is_killed_while_directories_change_places_is_gone_on_with(moment: int) -> None:
+    trees = overwritten(delete="trash")
+    left = [moment]
+
+    def killing(name: str) -> Callable[..., Any]:
+        def call(*given: Any, **more: Any) -> Any:
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+            return getattr(trees.target, name)(*given, **more)
+
+        return call
+
+    target = Changed(trees.target, **{name: killing(name) for name in ("rename", "delete", "write", "create_from")})
+    with suppress(KeyboardInterrupt):
+        trees.sync(snapshots=True, delete="trash", target=target)
+    trees.leases.lose_holders()
+    trees.sync(snapshots=True, delete="trash")
+    trees.assert_twin()
+
+
+@pytest.mark.parametrize("becomes", ["directory", "file"])
+def test_a_name_in_a_directory_made_anew_may_become_of_another_kind(becomes: str) -> None:
+    old, new = ("day/x", "day/x/f") if becomes == "directory" else ("day/x/f", "day/x")
+    trees = Trees(**{old.replace("/", "__"): b"1"})
+    trees.sync(snapshots=True, delete="trash")
+    trees.source.delete(f"{SOURCE}/day")
+    trees.put(new, b"2")
+    trees.sync(snapshots=True, delete="trash")
+    trees.assert_twin()
+
+
+@pytest.mark.parametrize("path", ["day/f", "f"])
+def test_what_was_made_anew_is_new_whatever_times_say(path: str) -> None:
+    trees = Trees(**{path.replace("/", "__"): b"1111"})
+    before = trees.source.status(f"{SOURCE}/{path}")
+    assert before is not None
+    trees.sync(snapshots=True, delete="trash", compare="time")
+    trees.source.delete(f"{SOURCE}/{path.partition('/')[0]}")
+    trees.put(path, b"3333", modified_ms=before.modified_ms)
+    trees.sync(snapshots=True, delete="trash", compare="time")
+    assert trees.at_target()[path] == b"3333"
 
 
 @pytest.mark.parametrize("leaves", ["out", "in", "within"])

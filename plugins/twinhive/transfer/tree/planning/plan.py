@@ -95,6 +95,9 @@ class Plan:
         """Sources without any content, whose copies have something to delete."""
         self.moves: tuple[Move, ...] = ()
         """In the order in which they are moved aside: what lies deeper comes first."""
+        self.replaced: dict[str, FileAction] = {}
+        """Directories that new ones of their names take the places of, by their paths; not more than a difference has.
+        """
         self._open = ExitStack()
         self._leftovers = self._spool()
         self._new_roots = self._spool()
@@ -122,14 +125,14 @@ class Plan:
 
     @property
     def clears_names(self) -> bool:
-        """True when something is deleted before anything is copied, because something else takes its name."""
-        return any(move.target is None for move in self.moves)
+        """True when something is deleted because something else takes its name."""
+        return bool(self.replaced) or any(move.target is None for move in self.moves)
 
     @property
     def changes(self) -> int:
         """How many things are to be done."""
         spools = (self._leftovers, self._directories, *self._by_size, self._attributes, self._deletes)
-        return len(self.moves) + sum(map(len, spools))
+        return len(self.moves) + len(self.replaced) + sum(map(len, spools))
 
     def leftovers(self) -> Iterator[FileAction]:
         """Yield what an earlier run has left in `Places.tree` and is not wanted: deleted for good, and first."""
@@ -188,6 +191,10 @@ class Plan:
             found.length if found else 0, is_directory=bool(found and found.is_directory)
         )
         self._deletes.add(action.to_line())
+
+    def add_replaced(self, action: FileAction) -> None:
+        """Add a directory that stays until a new one of its name is complete, and is deleted then."""
+        self.replaced[action.relative] = action
 
     def add_conflict(self, conflict: Conflict) -> None:
         """Add a path that cannot be made equal."""

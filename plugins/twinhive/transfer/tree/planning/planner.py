@@ -93,9 +93,18 @@ class Planner:
                 self.plan_directory(paired)
 
     def add_pair(
-        self, directory: WaitingDirectory, name: str, source: FileStatus | None, target: FileStatus | None
+        self,
+        directory: WaitingDirectory,
+        name: str,
+        source: FileStatus | None,
+        target: FileStatus | None,
+        *,
+        is_anew: bool = False,
     ) -> bool:
-        """Plan one name of a directory; True when the directory itself is changed by it."""
+        """Plan one name of a directory; True when the directory itself is changed by it.
+
+        Of a file that was made anew times say nothing.
+        """
         relative = directory.path_of(name)
         if is_ours(name) or (self._filters and self._is_left_out(directory, relative, source, target)):
             return False
@@ -110,7 +119,8 @@ class Planner:
             return True
         if source.is_directory:
             return self._plan_subdirectory(directory, relative, source, target)
-        kind = ActionKind.COPY if target is None else self._comparing(directory)(source, target)
+        compare = self._comparison.built_files if is_anew else self._comparing(directory)
+        kind = ActionKind.COPY if target is None else compare(source, target)
         return self._plan_file(directory, relative, kind, source, target)
 
     def align(self, relative: str, source: FileStatus, target: FileStatus, *, changed: bool) -> None:

@@ -114,24 +114,26 @@ class _DifferencePlanner:
             self._plan_pair(now, self._here(before, now))
 
     def _plan_replaced(self) -> None:
-        """Have what is new replace what was deleted of that name: files by files, and of directories what they hold.
+        """Have what is new replace what was deleted of that name, so that the name is never without rows.
 
-        So the name is never without rows. Two directories are listed, as both would be to delete and copy them.
+        A file does as any other that differs; what is new of a directory is built beside, and changes place with it.
         """
+        renamed = {above for pair in self._difference.renamed.items() for path in pair for above in above_of(path)}
         for before in sorted(self._difference.deleted):
             now = self._difference.beside(before)
-            if now in self._difference.created:
-                found, there = self._here(before, now), self._there(now)
-                if found.is_directory is there.is_directory and not (found.is_directory and self._moves(before, now)):
-                    self._difference.deleted.remove(before)
-                    self._difference.created.remove(now)
-                    self._plan_pair(now, found)
-
-    def _moves(self, before: str, now: str) -> bool:
-        """True for a directory whose listing, before the moves, is not what it holds after them."""
-        below = f"{now}/"
-        renamed = self._difference.renamed.items()
-        return before != now or any(path.startswith(below) for pair in renamed for path in pair)
+            if now not in self._difference.created:
+                continue
+            found, there = self._here(before, now), self._there(now)
+            if not found.is_directory and not there.is_directory:
+                # That it was made anew is known: a time that is not newer says nothing.
+                self._plan_pair(now, found, is_anew=True)
+            elif found.is_directory and there.is_directory and before == now and now not in renamed:
+                self._plan.add_replaced(FileAction(ActionKind.DELETE, now, None, None, found))
+                self._plan_pair(now, None)
+            else:
+                continue  # it makes way before
+            self._difference.deleted.remove(before)
+            self._difference.created.remove(now)
 
     def _plan_deletes(self) -> None:
         """Have deleted last, where they are then, those whose names nothing takes; what is gone already is fine."""
@@ -141,10 +143,10 @@ class _DifferencePlanner:
                 found = replace(found, path=self._places.final(now))
                 self._plan.add_delete(FileAction(ActionKind.DELETE, now, None, None, found))
 
-    def _plan_pair(self, now: str, found: FileStatus | None) -> None:
+    def _plan_pair(self, now: str, found: FileStatus | None, *, is_anew: bool = False) -> None:
         above, _, name = now.rpartition("/")
         directory = WaitingDirectory(above, self._root.source, None, None, is_planned=True)
-        self._planner.add_pair(directory, name, self._there(now), found)
+        self._planner.add_pair(directory, name, self._there(now), found, is_anew=is_anew)
 
     def _note_emptied(self) -> None:
         if (self._plan.totals.deletes or self._plan.clears_names) and not any(
