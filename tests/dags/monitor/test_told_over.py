@@ -10,14 +10,16 @@ import pytest
 from tests.dags.monitor.test_monitor_dag import ALARM, PAGED, WELL, Monitored, journal, memory, monitored, paged
 from tests.support.journal_records import NOW, a_copy, a_failure
 from tests.support.messages.letter_box import Hook
+from tests.support.policies import PolicyFiles
 from tests.support.servers.status_port import DOWN, a_count, status_port
 from twinhive.airflow_edge.monitor import stalled_copies
 from twinhive.airflow_edge.monitor.watch_round import WatchedRemotes, WatchRound
 from twinhive.journal.records import SentMessage
-from twinhive.journal.standing import what_is_open
+from twinhive.journal.standing import Open, what_is_open
 from twinhive.journal.writing import Journal
 from twinhive.messages.behind import Behind
 from twinhive.model.errors import Unreachable
+from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe import gateway_alerts
 from twinhive.observe.alert_memory import judge
 from twinhive.observe.lag import PolicyLag
@@ -133,3 +135,22 @@ def test_an_end_that_cannot_be_sent_is_tried_again_each_minute(
     assert [monitored.run(), monitored.run()] == [WELL, WELL]
     assert said(paged) == [("sales", "late", "", "stands"), ("sales", "late", "", "over")]
     assert what_is_open().messages == []
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_message_that_is_not_tried_again_says_nothing_of_a_way_that_works_since(tmp_path: Path, order: int) -> None:
+    files = PolicyFiles(tmp_path)
+    files.add("sales", notifications=PAGED)
+    configuration = load_configuration(tmp_path)
+    [channel] = configuration.notifications("sales").send
+    failed = SentMessage("sales", "late", channel.name, NOW, NOW - 3600, "answered 500")
+    later = SentMessage("sales", "unreachable", channel.name, NOW + 60, NOW + 60, None)
+    down = [PolicyLag("sales", 0.0, error=Unreachable("no answer", next_step="wait"))]
+
+    def kinds(*messages: SentMessage) -> set[AlertKind]:
+        opened = Open([], messages, NOW, [])
+        return {alert.kind for alert in WatchRound(configuration, down, opened, NOW + 120, WatchedRemotes()).alerts()}
+
+    assert AlertKind.UNTOLD in kinds(failed)
+    assert AlertKind.UNTOLD not in kinds(*[failed, later][::order])
+    assert AlertKind.UNTOLD in kinds(*[failed, replace(later, trouble="answered 500")][::order])

@@ -144,11 +144,15 @@ class WatchRound:
 
     def _untold(self) -> Iterator[Alert]:
         """Yield the channels through which the last messages could not be sent."""
-        seen = set()
+        newest: dict[tuple[str, str], SentMessage] = {}
         for told in self.opened.messages if self.opened else ():
+            way = told.policy, told.channel
+            # One that is not tried again, because something greater hides it, says nothing of a way that works since.
+            if way not in newest or told.tried > newest[way].tried:
+                newest[way] = told
+        for told in newest.values():
             channels = {channel.name for channel in self._told(told.policy).send}
-            if told.trouble and told.channel in channels and (told.policy, told.channel) not in seen:
-                seen.add((told.policy, told.channel))
+            if told.trouble and told.channel in channels:
                 yield Alert(told.policy, AlertKind.UNTOLD, _not_sent(told), told.channel, _UNTOLD_GRACE)
 
     def _forgotten(self, judged: Judged) -> Iterator[Over]:
