@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from twinhive.dump.batch_records import copied_batch, listed_batch
+from twinhive.dump.batch_records import CopiedBatch, copied_batch, listed_batch
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, current_dump
@@ -115,13 +115,18 @@ def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) ->
         if copied is None:
             problems.append(f"{batch.label}: its files are not copied")
             continue
-        lost |= {event_id: reason or _SEE_THE_COPY for event_id, reason in copied.lost.items()}
+        lost |= lost_events(copied)
         # Of a replica in the middle of the window the files before it, staged then, say nothing of those after it.
         if missing := max(needed - copied.staged - copied.lost_files, copied.uncopied):
             problems.append(f"{batch.label}: {missing} of {max(needed, missing)} files are not copied")
     if problems:
         raise _incomplete(dump, problems, Clear("the failed copy tasks of this run with all tasks after them"))
     return lost
+
+
+def lost_events(copied: CopiedBatch) -> dict[int, Text]:
+    """Return the events of a batch whose files are lost, with the reasons."""
+    return {event_id: reason or _SEE_THE_COPY for event_id, reason in copied.lost.items()}
 
 
 def _needed(ports: ReadPorts, dump: Dump, batch: str, position: int) -> int:

@@ -20,10 +20,14 @@ from twinhive.ports import ReadPorts
 
 @dataclass(frozen=True)
 class LostFilesMet:
-    """The tables that are frozen, and the event that cannot be applied, None where the window can be ended."""
+    """The tables that are frozen, and the event that cannot be applied, None where all can be passed.
+
+    Where tables are frozen, nothing that comes after the event `reached` is applied: it would only freeze.
+    """
 
     tables: frozenset[str] = frozenset()
     stops_at: int | None = None
+    reached: int = 0
 
 
 def lost_files_met(
@@ -34,17 +38,19 @@ def lost_files_met(
         return LostFilesMet()
     database = ports.replica.database(policy.replica.database)
     before = frozen_tables(database.parameters if database else {}).keys()
-    frozen, quarantines = set(before), policy.options.on_object_error == "quarantine"
+    reached, frozen, quarantines = after, set(before), policy.options.on_object_error == "quarantine"
     for action in _actions(ports, policy, dump, after, until):
         names = tables_touched(policy, action)
         gone = [event.event_id for event in action.events if event.event_id in lost]
         if not names.isdisjoint(frozen):
             frozen |= names  # passed over; a rename freezes its other name
         elif gone and not (quarantines and trouble_table(policy, action)):
-            return LostFilesMet(frozenset(frozen - before), gone[0])
+            return LostFilesMet(frozenset(frozen - before), gone[0], reached)
         elif gone:
             frozen |= names
-    return LostFilesMet(frozenset(frozen - before))
+        else:
+            reached = action.events[-1].event_id
+    return LostFilesMet(frozenset(frozen - before), None, reached)
 
 
 def _actions(ports: ReadPorts, policy: Policy, dump: Dump, after: int, until: int) -> Iterator[Action]:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
-from twinhive.bootstrap.gate import check_window
-from twinhive.dump.batch_records import copied_batch
-from twinhive.dump.shards import unpack_lines
+from twinhive.bootstrap.gate import check_window, lost_events
+from twinhive.dump.batch_records import CopiedBatch, copied_batch
+from twinhive.dump.staged_events import absent_events, needed_items
 from twinhive.dump.store import Dump
 from twinhive.incremental import apply
 from twinhive.incremental.apply import ApplyStage, is_asked_for
@@ -31,9 +31,6 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import read_state
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
-from twinhive.transfer.staged.staged import CopyItem, event_directory, remaining
-
-_DIRECTORIES_A_CALL = 100
 
 
 @dataclass(frozen=True)
@@ -221,19 +218,34 @@ def _staged(ports: ReadPorts, policy: Policy, dump: Dump, state: ReplicaState) -
         raise
     except ActNow:
         return _staged_part(ports, policy, dump, position)
-    stops_at = lost_files_met(ports, policy, dump, lost, position, end).stops_at
-    if stops_at is None:
-        return StagedWindow(policy, dump, dump.manifest.end, lost)
-    return _staged_before(ports, policy, dump, position, stops_at, lost)
+    return _staged_until(ports, policy, dump, position, None, lost)
 
 
 def _staged_part(ports: ReadPorts, policy: Policy, dump: Dump, position: int) -> StagedWindow | None:
     """Return how much of a window is there that is not copied as a whole."""
     if not _has_parts(dump):
         return None
-    batches = [batch.name for batch in dump.manifest.batches]
-    missing = [event_id for name in batches for event_id in _missing(ports, policy, dump, name, position)]
-    return _staged_before(ports, policy, dump, position, min(missing), {}) if missing else None
+    lost, missing = dict[int, Text](), set[int]()
+    for batch in dump.manifest.batches:
+        copied = copied_batch(ports.replica_files, policy.staging, dump.key, batch.name)
+        absent = _absent(ports, policy, dump, batch.name, position, copied)
+        gone = lost_events(copied) if copied else {}
+        lost |= {event_id: reason for event_id, reason in gone.items() if event_id in absent}
+        missing |= absent - gone.keys()
+    return _staged_until(ports, policy, dump, position, min(missing), lost) if missing else None
+
+
+def _staged_until(
+    ports: ReadPorts, policy: Policy, dump: Dump, position: int, hole: int | None, lost: dict[int, Text]
+) -> StagedWindow | None:
+    """Return a window as far as it can be applied; `hole` is the first event whose files are missing, None for none."""
+    until = dump.manifest.end.event_id if hole is None else hole - 1
+    met = lost_files_met(ports, policy, dump, lost, position, until)
+    first = hole if met.stops_at is None else met.stops_at
+    if first is None:
+        return StagedWindow(policy, dump, dump.manifest.end, lost)
+    last = _last_told(ports, dump, met.reached if met.tables else first - 1) if _has_parts(dump) else None
+    return StagedWindow(policy, dump, last, lost) if last is not None and last.event_id > position else None
 
 
 def _has_parts(dump: Dump) -> bool:
@@ -242,28 +254,14 @@ def _has_parts(dump: Dump) -> bool:
     return window.consistency == EVERY_EVENT and not window.snapshots and not window.everything
 
 
-def _staged_before(
-    ports: ReadPorts, policy: Policy, dump: Dump, position: int, event_id: int, lost: dict[int, Text]
-) -> StagedWindow | None:
-    """Return a window as far as an event that cannot be applied; None where nothing comes before it."""
-    last = _last_told(ports, dump, event_id - 1) if _has_parts(dump) else None
-    return StagedWindow(policy, dump, last, lost) if last is not None and last.event_id > position else None
-
-
-def _missing(ports: ReadPorts, policy: Policy, dump: Dump, batch: str, position: int) -> list[int]:
-    """Return the first event of a batch after a position of which a file is not staged; none if all are."""
-    lines = unpack_lines(ports.dump_files.read(dump.layout.files(batch)))
-    items = list(remaining(map(CopyItem.from_line, lines), position))
-    copied = copied_batch(ports.replica_files, policy.staging, dump.key, batch)
+def _absent(
+    ports: ReadPorts, policy: Policy, dump: Dump, batch: str, position: int, copied: CopiedBatch | None
+) -> set[int]:
+    """Return the events of a batch after a position of which a file is not staged."""
+    items = needed_items(ports.dump_files, dump, batch, position)
     if copied is not None and not copied.failures and copied.staged >= len(items):
-        return []
-    events = sorted({item.event_id for item in items})
-    there = set()
-    for start in range(0, len(events), _DIRECTORIES_A_CALL):
-        some = [event_directory(policy.staging, event_id) for event_id in events[start : start + _DIRECTORIES_A_CALL]]
-        there |= {one.path for _, found in ports.replica_files.list_directories(some) for one in found or ()}
-    absent = [item.event_id for item in items if item.staged_path(policy.staging) not in there]
-    return sorted(absent)[:1]
+        return set()
+    return set(absent_events(ports.replica_files, policy.staging, items))
 
 
 def _last_told(ports: ReadPorts, dump: Dump, until: int) -> Position | None:
