@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from twinhive.dump.batch_records import CopiedBatch, copied_batch, listed_batch
 from twinhive.dump.layout import DumpKind
-from twinhive.dump.shards import unpack_lines
+from twinhive.dump.staged_events import absent_events, needed_items
 from twinhive.dump.store import Dump, current_dump
 from twinhive.log.event_stream import EventStream
 from twinhive.model.errors import ActNow
@@ -15,7 +15,6 @@ from twinhive.model.text import Clear, Either, Text
 from twinhive.ports import ReadPorts
 from twinhive.replica.replica_state import already_published, state_now
 from twinhive.step.base import Then, Work
-from twinhive.transfer.staged.staged import CopyItem, remaining
 
 _SEE_THE_COPY = Either("see the copy task", "see what its copy says")
 
@@ -116,11 +115,15 @@ def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) ->
             problems.append(f"{batch.label}: its files are not copied")
             continue
         lost |= lost_events(copied)
-        # Of a replica in the middle of the window the files before it, staged then, say nothing of those after it.
-        if missing := max(needed - copied.staged - copied.lost_files, copied.uncopied):
+        if copied.lost_if_absent:
+            missing = _absent(ports, dump, policy, batch.name, position, copied)
+        else:
+            # Of a replica in the middle of the window the files before it, staged then, say nothing of those after it.
+            missing = max(needed - copied.staged - copied.lost_files, copied.uncopied)
+        if missing:
             problems.append(f"{batch.label}: {missing} of {max(needed, missing)} files are not copied")
     if problems:
-        raise _incomplete(dump, problems, Clear("the failed copy tasks of this run with all tasks after them"))
+        raise _incomplete(dump, problems, Clear("the copy tasks of this run with all tasks after them"))
     return lost
 
 
@@ -129,12 +132,18 @@ def lost_events(copied: CopiedBatch) -> dict[int, Text]:
     return {event_id: reason or _SEE_THE_COPY for event_id, reason in copied.lost.items()}
 
 
+def _absent(ports: ReadPorts, dump: Dump, policy: Policy, batch: str, position: int, copied: CopiedBatch) -> int:
+    """Count the files that are needed and not staged, of which a result that does not count them says no loss."""
+    items = needed_items(ports.dump_files, dump, batch, position)
+    absent = absent_events(ports.replica_files, policy.staging, items)
+    return sum(1 for event_id in absent if event_id not in copied.lost_if_absent)
+
+
 def _needed(ports: ReadPorts, dump: Dump, batch: str, position: int) -> int:
     if position <= dump.manifest.begin.event_id:
         listed = listed_batch(ports.dump_files, dump.layout, batch)
         return listed.files if listed else 0
-    items = map(CopyItem.from_line, unpack_lines(ports.dump_files.read(dump.layout.files(batch))))
-    return sum(1 for _ in remaining(items, position))
+    return len(needed_items(ports.dump_files, dump, batch, position))
 
 
 def check_copied(ports: ReadPorts, dump: Dump, staging: str) -> GateOpen:

@@ -31,7 +31,8 @@ class CopiedBatch:
     """What a copy of a batch has reported: how many files, of which `failures` were not copied, bytes, seconds.
 
     `lost_files` counts the failures that are files that are lost. `lost` are the reasons why files of events are lost,
-    by event id; None where the report has no room for the reason.
+    by event id; None where the report has no room for the reason. A report that does not count lost files may hold
+    more than it tells: of the events in `lost_if_absent` each file that is not staged is one.
     """
 
     dump: str
@@ -45,6 +46,7 @@ class CopiedBatch:
     lost_files: int
     seconds: float
     lost: Mapping[int, str | None]
+    lost_if_absent: frozenset[int] = frozenset()
 
     @property
     def staged(self) -> int:
@@ -72,6 +74,7 @@ class CopiedBatch:
             lost_files=record["lost_files"] if "lost_files" in record else _all_lost(record),
             seconds=record["seconds"],
             lost={one["event_id"]: told.get(one["event_id"]) for one in record["lost"]},
+            lost_if_absent=frozenset() if "lost_files" in record or _all_lost(record) else _only_lost(record),
         )
 
 
@@ -80,6 +83,12 @@ def _all_lost(record: Mapping[str, Any]) -> int:
     listed = record["failures"]
     is_all = len(listed) == record["failure_count"] and all(one["kind"] == FailureKind.LOST for one in listed)
     return len(listed) if is_all else 0
+
+
+def _only_lost(record: Mapping[str, Any]) -> frozenset[int]:
+    """Return the events of which files are lost, but for those of which something else is listed to have failed."""
+    others = {one["event_id"] for one in record["failures"] if one["kind"] != FailureKind.LOST}
+    return frozenset({one["event_id"] for one in record["lost"]} - others - {0})
 
 
 def listed_batch(files: FileReader, layout: DumpLayout, batch: str) -> ListedBatch | None:
