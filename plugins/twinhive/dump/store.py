@@ -53,10 +53,21 @@ def newest_dump(files: FileReader, policy: Policy) -> Dump | None:
     None when there is none that this version reads. A server that does not let it be read says nothing of the dump:
     what it raises is raised.
     """
+    try:
+        return newest_dump_begun(files, policy)
+    except UnreadableDump:
+        return None
+
+
+def newest_dump_begun(files: FileReader, policy: Policy) -> Dump | None:
+    """Return the same of a load that has begun: one that this version does not read is there all the same.
+
+    Raises UnreadableDump for it; None when there is none.
+    """
     layouts = dumps_of(files, policy, *BASE_KINDS)
     try:
         return open_dump(files, layouts[-1]) if layouts else None
-    except (Missing, UnreadableDump):
+    except Missing:
         return None
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from twinhive.bootstrap.small_copies import left_for_spark
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.cleaning import NOT_CLEANED, clean_staging
-from twinhive.dump.store import newest_dump, planned_in_this_run, window_at
+from twinhive.dump.store import newest_dump, newest_dump_begun, planned_in_this_run, window_at
 from twinhive.external.publish_pending import publish_between_windows
 from twinhive.incremental.asked_for import reason_to_plan_again
 from twinhive.incremental.kept_windows import keep_window
@@ -37,12 +37,17 @@ def stop_when_paused(run: WindowStage) -> WindowStage:
 
 
 def save_events_while_loading(run: WindowStage) -> WindowStage:
-    """While the replica is being loaded, save what the log holds in scope from expiring, beside the dump; then end."""
+    """While the replica is being loaded, save what the log holds in scope from expiring, beside the dump; then end.
+
+    Raises UnreadableDump where a load has begun of one that this version does not read: no events are saved then.
+    """
     ports, policy, report = run.ports, run.policy, run.work.report
     state = state_now(ports, policy)
     if state.phase is Phase.FOLLOWING:
         return replace(run, following=state)
-    dump = newest_dump(ports.dump_files, policy)
+    # Where a load has begun, a dump of another version is there too: its events expire if nobody saves them.
+    find = newest_dump_begun if state.phase is Phase.LOADING else newest_dump
+    dump = find(ports.dump_files, policy)
     if dump is None:
         nothing = f"no replica yet, and no dump: start the DAG {policy.name}.bootstrap"
         report(nothing)

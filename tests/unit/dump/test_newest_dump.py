@@ -1,4 +1,4 @@
-"""A dump that cannot be read now is no dump that is not there; one of another version is."""
+"""A dump that cannot be read now is no dump that is not there; one of another version is, before it is loaded."""
 
 import json
 from collections.abc import Callable
@@ -9,11 +9,13 @@ import pytest
 from tests.support.worlds.fake_world import a_world
 from tests.unit.incremental.test_incremental import POLICY
 from twinhive.dump.layout import saved_events_directory
+from twinhive.dump.manifest import UnreadableDump
 from twinhive.dump.store import current_dump, newest_dump
 from twinhive.model.errors import Missing, Refused, TwinhiveError, Unexplained, Unreachable
+from twinhive.model.marks import PHASE, Phase
 from twinhive.operations.replica_status import read_status
 from twinhive.pipeline.phases import BOOTSTRAP, INCREMENTAL
-from twinhive.pipeline.runner import run_phase
+from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.ports import WritePorts
 
 
@@ -87,7 +89,10 @@ def without_a_field(fields: dict[str, Any]) -> bytes:
     return json.dumps(fields).encode()
 
 
-@pytest.mark.parametrize("spoilt", [of_another_format, cut_off, without_a_field])
+SPOILT = pytest.mark.parametrize("spoilt", [of_another_format, cut_off, without_a_field])
+
+
+@SPOILT
 def test_one_that_this_version_does_not_read_is_none(
     ports: WritePorts, spoilt: Callable[[dict[str, Any]], bytes]
 ) -> None:
@@ -96,6 +101,22 @@ def test_one_that_this_version_does_not_read_is_none(
     assert newest_dump(ports.dump_files, POLICY) is None
     run_phase(INCREMENTAL[:1], POLICY, ports, {"run": "i"}, lambda line: None)
     assert ports.dump_files.status(saved_events_directory(POLICY.dumps)) is None
+
+
+@SPOILT
+def test_while_a_load_is_under_way_one_that_this_version_does_not_read_does_not_end_the_window_well(
+    ports: WritePorts, spoilt: Callable[[dict[str, Any]], bytes]
+) -> None:
+    """As a worker of an earlier version meets it during an upgrade."""
+    run_bootstrap(POLICY, ports, {"run": "b"}, lambda line: None)
+    name = POLICY.replica.database
+    database = ports.replica.database(name)
+    assert database is not None
+    ports.replica.set_database_parameters(name, {**database.parameters, PHASE: Phase.LOADING.value})
+    manifest = manifest_of(ports)
+    ports.dump_files.write(manifest, spoilt(json.loads(ports.dump_files.read(manifest))))
+    with pytest.raises(UnreadableDump):
+        run_phase(INCREMENTAL[:1], POLICY, ports, {"run": "i"}, lambda line: None)
 
 
 def test_one_that_is_removed_after_it_was_found_is_none(ports: WritePorts) -> None:
