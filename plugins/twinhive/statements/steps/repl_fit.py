@@ -59,6 +59,31 @@ def refuse_unfit(
     return _objects(state, manifest, key, policy, file_scope)
 
 
+def refuse_overtaken(
+    state: ReplicaState, manifest: DumpManifest, key: str, policy: Policy, file_scope: str | None
+) -> None:
+    """Judge a dump of events again, right before it is applied. Raises what `refuse_unfit` raises.
+
+    Others may have brought the replica past it meanwhile: where nothing of it is missing that is no error.
+    """
+    if state.position.event_id <= manifest.end.event_id or not _lacks_nothing(state, manifest, file_scope):
+        refuse_unfit(state, manifest, key, policy, file_scope)
+
+
+def _lacks_nothing(state: ReplicaState, manifest: DumpManifest, file_scope: str | None) -> bool:
+    """True for a replica that is past a dump when others have brought all that it would bring.
+
+    What a file selects tells of no change of the scope: no window brings the tables.
+    """
+    said = manifest.statement
+    if state.scope_before is not None:
+        return False
+    if said.replaces:
+        return state.scope == said.scope
+    held = state.scope or state.file_scope or file_scope
+    return held in (None, said.scope) and not manifest.window.snapshots
+
+
 def _objects(
     state: ReplicaState, manifest: DumpManifest, key: str, policy: Policy, file_scope: str | None
 ) -> str | None:

@@ -15,6 +15,8 @@ from twinhive.dump.loader_notes import note_loaded, note_loading
 from twinhive.dump.sealed import open_sealed
 from twinhive.dump.store import Dump
 from twinhive.external.publish_pending import publish_between_windows
+from twinhive.incremental import apply
+from twinhive.incremental.apply import ApplyStage
 from twinhive.log.log_access import report_replica
 from twinhive.model.errors import Refused, together
 from twinhive.model.lease_kinds import LeaseKind
@@ -29,7 +31,7 @@ from twinhive.scan.sweep import last_swept, sweep
 from twinhive.statements.steps.copying_place import IN_THIS_PROCESS, CopyingPlace
 from twinhive.statements.steps.hive_places import move_to_hives_places
 from twinhive.statements.steps.load_under_way import under_way
-from twinhive.statements.steps.repl_fit import refuse_unfit, state_before
+from twinhive.statements.steps.repl_fit import refuse_overtaken, refuse_unfit, state_before
 from twinhive.statements.steps.take_over import adopt, is_of_hive
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
@@ -132,9 +134,17 @@ class ReplLoad:
     def _apply(self, ports: WritePorts) -> None:
         self._adopt(ports)
         self._copy(ports)
-        APPLY(self._part).run(ports)
+        under_lease = APPLY.parts.index(apply.take_lease) + 1
+        parts = (*APPLY.parts[:under_lease], self._judge_again, *APPLY.parts[under_lease:])
+        replace(APPLY, parts=parts)(self._part).run(ports)
         if self._bring_external(ports):
             publish_between_windows(self._part, ports, self.dump.manifest.log_id)
+
+    def _judge_again(self, run: ApplyStage) -> ApplyStage:
+        """Judge the dump under the lease too: while its files were copied others may have changed the replica."""
+        state = state_before(run.ports.replica, run.policy, self.dump.manifest)
+        refuse_overtaken(state, self.dump.manifest, self.dump.key, run.policy, self.file_scope)
+        return run
 
     def _bring_external(self, ports: WritePorts) -> bool:
         """Bring the data of external tables, which no dump holds, as it is now; False when none is copied."""
