@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from twinhive.incremental.own_scope import refuse_another_scope
 from twinhive.log.server_settings import log_is_kept_for, not_switched_on, wrong_in_answers
 from twinhive.model.errors import ActNow, Refused, TwinhiveError
 from twinhive.model.next_steps import command
@@ -45,7 +46,8 @@ def readiness(ports: WritePorts, policy: Policy) -> Readiness:
     following_state(ports, policy, "a failover")
     status = read_status(ports, policy)
     barred, unfenced = _of_fence(ports, policy)
-    lasting = (*_of_servers(ports, policy), *_of_functions(ports, policy), *_of_tables(policy, status), *unfenced)
+    of_replica = (*_of_scope(policy, status), *_of_functions(ports, policy), *_of_tables(policy, status))
+    lasting = (*_of_servers(ports, policy), *of_replica, *unfenced)
     told = (*_told(ports, policy, status), *barred)
     return Readiness((*lasting, *_under_way(policy, status)), told, lasting)
 
@@ -101,6 +103,14 @@ def _made_otherwise(ports: ReadPorts, policy: Policy) -> Iterator[Refused]:
                 expected="the same: what users create after a failover has to be what they created before",
                 next_step="make them equal in metastore-site.xml and restart that server; then " + _again(policy),
             )
+
+
+def _of_scope(policy: Policy, status: ReplicaStatus) -> Iterator[ActNow]:
+    """Yield why no window goes on with the replica: only that could bring it to the newest event."""
+    try:
+        refuse_another_scope(policy, status.state)
+    except ActNow as error:
+        yield error
 
 
 def _of_functions(ports: ReadPorts, policy: Policy) -> Iterator[ActNow]:
