@@ -31,6 +31,15 @@ def refuse_another_scope(policy: Policy, state: ReplicaState) -> None:
     )
 
 
+def missing_between_scopes(state: ReplicaState) -> str | None:
+    """Return what may be missing on a replica between two scopes, in words; None for one of a single scope."""
+    if state.scope is None or state.scope_before is None:
+        return None
+    alone = f"what is in one of {state.scope} and {state.scope_before} alone"
+    which = f"any table of {state.scope}" if state.scope_before.startswith(ANY_SCOPE) else alone
+    return f"may be missing: {which}; a REPL LOAD has not ended"
+
+
 def replacing(scope: str, before: str, state: ReplicaState) -> str:
     """Return the statement that leads a replica from one scope to another; '' where none can be said."""
     if before.startswith(ANY_SCOPE) or before.partition(".")[0] != scope.partition(".")[0]:

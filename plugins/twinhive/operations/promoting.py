@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from twinhive.events.reader import position_at
 from twinhive.external.stopping import stop_copies
+from twinhive.incremental.own_scope import missing_between_scopes
 from twinhive.model.errors import ActNow, Foreign, Missing
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState
@@ -104,9 +105,11 @@ def taken_over(policy: Policy, database: Database) -> list[str]:
             expected="the logs and events of both sides",
             next_step="end the policy with: " + command("twinhive", "forget", policy.name),
         )
+    missing = missing_between_scopes(ReplicaState.read(database.parameters))
     return [
         f"{policy.replica} has taken over from {policy.source} ({found.how.value}): it holds all up to event "
         f"{found.position.event_id} of the source; its own writers begin after event {found.begin.event_id} of its log",
+        *filter(None, [missing]),
         f"now: let clients use {policy.replica} on cluster {policy.replica.cluster}, keep writers away from "
         f"{policy.source}, and pause the DAGs of policy {policy.name}, which refuse to run from now on",
     ]

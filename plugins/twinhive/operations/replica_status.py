@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from twinhive.dump.store import newest_dump, window_at
 from twinhive.events.reader import position_at
 from twinhive.external.status import last_pass, pending_objects
+from twinhive.incremental.own_scope import missing_between_scopes
 from twinhive.log.event_stream import event_range_after
 from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.changes.events import Position
@@ -75,6 +76,8 @@ class ReplicaStatus:
             ("lease", self.holder or "nobody holds it"),
             ("dump", self.dump or "none"),
         ]
+        missing = missing_between_scopes(state)
+        rows += [("between two scopes", missing)] if missing else []
         rows += [("external data", self.external)] if self.external else []
         if self.verified is not None:
             rows += [("verified", self.verified.headline), ("compared", self.verified.coverage)]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from twinhive.external.status import pending_objects
+from twinhive.incremental.own_scope import missing_between_scopes
 from twinhive.incremental.salvage import Salvage, Salvaged, is_of_another_text, staged_position, tables_to_freeze
 from twinhive.model.errors import ActNow, Refused
 from twinhive.model.frozen import frozen_tables
@@ -146,6 +147,8 @@ class UnplannedFailover:
                 f"in doubt: events after {position.event_id}, of which some may be there in part: their window was cut "
                 "under another text of the policy file; put that text back, and what is staged of it is applied"
             )
+        if missing := missing_between_scopes(state):
+            yield missing
         if policy.external.brings_data:
             yield "lost: what was written into external tables since the last pass of each"
             yield (

@@ -2,13 +2,15 @@
 
 import pytest
 
+from tests.unit.incremental.test_incremental import Followed
 from tests.unit.incremental.test_own_scope import marked
-from tests.unit.operations.test_failover import parameters
+from tests.unit.operations.test_failover import parameters, ready, unplanned
 from tests.unit.operations.test_fence import Fenced
 from twinhive.model.errors import ActNow
 from twinhive.model.marks import PHASE
 from twinhive.model.switching.fence import FENCED, QUOTA
 from twinhive.operations.readiness import readiness
+from twinhive.operations.replica_status import read_status
 
 PLAIN = "sales.['plain']"
 
@@ -28,3 +30,27 @@ def test_a_planned_one_is_refused_before_writers_are_kept_away(scope: str, befor
         fenced.failover().run(fenced.world.ports())
     assert FENCED not in fenced.world.source.database("sales").parameters
     assert parameters(fenced)[PHASE] == "following"
+
+
+@pytest.mark.parametrize(
+    ("before", "missing"),
+    [(PLAIN, f"what is in one of sales and {PLAIN} alone"), ("* 0123", "any table of sales")],
+    ids=["of ours", "which no statement can say"],
+)
+def test_what_may_be_missing_is_said_before_and_after_an_unplanned_one(before: str, missing: str) -> None:
+    followed = ready(Followed())
+    marked(followed, "sales", before)
+    says, ports = f"may be missing: {missing}; a REPL LOAD has not ended", followed.world.ports()
+    assert ("between two scopes", says) in read_status(ports, followed.policy).rows()
+    failover = unplanned(followed)
+    assert says in failover.plan(ports)
+    assert failover.run(ports).count(says) == 2
+    assert says in failover.plan(ports)
+    assert ("between two scopes", says) in read_status(ports, followed.policy).rows()
+
+
+def test_of_one_scope_nothing_is_said() -> None:
+    followed = ready(Followed())
+    marked(followed, "sales")
+    assert "may be missing" not in str([*unplanned(followed).plan(followed.world.ports())])
+    assert "between two scopes" not in dict(read_status(followed.world.ports(), followed.policy).rows())
