@@ -10,7 +10,7 @@ from twinhive.model.scopes.scope import Scope
 ANY_SCOPE = "*"
 """What a dump of Hive's replaces: it says that the policy changed, and not which one it was."""
 
-_MOST_BYTES = 4000
+MOST_BYTES = 4000
 """What a metastore keeps of a database's parameter."""
 _BARE_NAME = re.compile(r"(?!(?:replace|from|to|limit|into|with|[0-9]+)\b)[a-z0-9]\w*", re.ASCII)
 
@@ -30,18 +30,24 @@ def policy_scope(policy: Policy) -> str:
 
 def remembered_scope(policy: Policy) -> str | None:
     """Return what a policy selects, for a replica that its DAGs bring further; None for what no parameter can hold."""
-    return _kept(policy_scope(policy))
+    text = policy_scope(policy)
+    return None if is_too_long(text) else text
 
 
 def scope_without(policy: Policy, tables: Iterable[str]) -> str:
-    """Return the scope of a policy without tables; of too many for a parameter what no statement can say."""
+    """Return the scope of a policy without tables, as a parameter holds it."""
     left_out = (*policy.exclude, *map(re.escape, tables))
-    text = scope_text(Scope(policy.source.database, policy.include, left_out))
-    return _kept(text) or f"{ANY_SCOPE} {short_hash(text, 32)}"
+    return held_scope(scope_text(Scope(policy.source.database, policy.include, left_out)))
 
 
-def _kept(text: str) -> str | None:
-    return text if len(text.encode()) <= _MOST_BYTES else None
+def held_scope(text: str) -> str:
+    """Return a scope's text as a parameter holds it; of one that is too long what no statement can say."""
+    return f"{ANY_SCOPE} {short_hash(text, 32)}" if is_too_long(text) else text
+
+
+def is_too_long(text: str) -> bool:
+    """True for a scope's text that no parameter can hold."""
+    return len(text.encode()) > MOST_BYTES
 
 
 def name_text(database: str) -> str:

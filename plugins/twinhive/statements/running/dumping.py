@@ -9,7 +9,7 @@ from twinhive.statements.language import DumpStatement, scope_text, to_text
 from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.keys import keys_of
 from twinhive.statements.running.policies import dumping_policy, with_scope
-from twinhive.statements.steps.repl_order import DumpOrder
+from twinhive.statements.steps.repl_order import DumpOrder, refuse_long_scope
 from twinhive.wiring.files import files
 from twinhive.wiring.policies import metastore, source_marker
 
@@ -27,6 +27,8 @@ def dumping_of(place: StatementPlace, statement: DumpStatement) -> Dumping:
     """Return what a statement asks for. Raises InvalidSettings; no server is asked."""
     settings = keys_of(place, statement.settings, "dump")
     cluster = place.dumping_cluster()
+    if settings.layout != "hive":
+        refuse_long_scope(scope_text(statement.scope))
     policy = dumping_policy(place, cluster, statement.scope, settings, uuid.uuid4().hex)
     source = metastore(place.servers(cluster).metastore)
     ports = DumpPorts(

@@ -10,10 +10,11 @@ from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE
 from twinhive.model.policy import Policy
-from twinhive.model.scopes.texts import ANY_SCOPE
+from twinhive.model.scopes.texts import ANY_SCOPE, held_scope
 from twinhive.ports import MetastoreReader
 from twinhive.replica.replica_state import state_of
 from twinhive.statements.steps.repl_names import NAME_PREFIX
+from twinhive.statements.steps.repl_order import refuse_long_scope
 from twinhive.statements.steps.take_over import is_of_hive
 
 
@@ -55,8 +56,12 @@ def refuse_unfit(
     AlreadyThere or ActNow when it can never be loaded by this replica.
     """
     if manifest.kind is DumpKind.INCREMENTAL:
-        return _events(state, manifest, policy, file_scope)
-    return _objects(state, manifest, key, policy, file_scope)
+        already = _events(state, manifest, policy, file_scope)
+    else:
+        already = _objects(state, manifest, key, policy, file_scope)
+    if not already:
+        refuse_long_scope(manifest.statement.scope)
+    return already
 
 
 def refuse_overtaken(
@@ -171,7 +176,10 @@ def _refuse_between_scopes(state: ReplicaState, manifest: DumpManifest, policy: 
     said = manifest.statement
     if state.scope is None or state.scope_before is None:
         return
-    if said.scope == state.scope and state.scope_before in (said.replaces, leads_away_from(policy, manifest)):
+    if said.scope == state.scope and state.scope_before in (
+        held_scope(said.replaces),
+        leads_away_from(policy, manifest),
+    ):
         return
     statement = replacing(state.scope, state.scope_before, state)
     raise ActNow(

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 
-from twinhive.model.errors import Missing
+from twinhive.model.errors import InvalidSettings, Missing
 from twinhive.model.objects import Database
 from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.model.remotes.as_source import refused_remote
+from twinhive.model.scopes.texts import MOST_BYTES, is_too_long
 from twinhive.ports import MetastoreReader
+
+_SHOWN = 100
 
 
 @dataclass(frozen=True)
@@ -61,3 +64,14 @@ def dumped_database(source: MetastoreReader, address: DatabaseAddress) -> Databa
             next_step="correct the statement, or say with --cluster which cluster has the database",
         )
     return found
+
+
+def refuse_long_scope(scope: str) -> None:
+    """Raise InvalidSettings for a scope that a replica could not remember: its load would fail at its end."""
+    if is_too_long(scope):
+        raise InvalidSettings(
+            "no replica can remember the scope of this statement: a metastore keeps no parameter that is so long",
+            found=f"{len(scope.encode())} bytes: {scope[:_SHOWN]}...",
+            expected=f"at most {MOST_BYTES} bytes",
+            next_step="dump with fewer or shorter patterns: one regular expression can stand for many names",
+        )
