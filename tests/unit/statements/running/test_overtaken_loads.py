@@ -12,7 +12,7 @@ from twinhive.ports import WritePorts
 from twinhive.statements.steps.repl_load import ReplLoad
 
 
-def meanwhile(patch: pytest.MonkeyPatch, do: Callable[[], None], after: str = "_copy") -> None:
+def meanwhile(patch: pytest.MonkeyPatch, do: Callable[[], object], after: str = "_copy") -> None:
     """Have this done once, after this part of the next load."""
     real = getattr(ReplLoad, after)
 
@@ -99,3 +99,17 @@ def test_another_load_leaves_the_replica_between_two_scopes(tmp_path: Path, monk
     assert (cut.state.scope, cut.state.scope_before) == (FEWER.new_scope, FEWER.for_certain)
     cut.load(cut.away)
     cut.assert_at(FEWER.new)
+
+
+def test_a_window_reaches_the_event_of_a_change_and_cleans_away_what_was_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables that come whole need their files at the dump's last event too; said again, the load copies them."""
+    cut = Cut(tmp_path, monkeypatch, MORE, "dags")
+    meanwhile(monkeypatch, cut.window)
+    error = cut.load(cut.away, code=4)["error"]
+    assert "is not complete on the replica" in error["what"]
+    assert "sales.orders (3 partitions): its files are not copied" in error["found"]
+    assert (cut.state.scope, cut.state.scope_before) == (None, None)
+    cut.load(cut.away)
+    cut.assert_at(MORE.new)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.worlds.twins import contents
+from tests.unit.statements.running.test_scope_cut_off import MORE as TO_ALL
 from tests.unit.statements.running.test_scope_cut_off import Change, Cut, kills
 
 SCOPE = "sales.['p.*']"
@@ -70,3 +71,20 @@ def test_until_it_has_ended_no_window_goes_on(tmp_path: Path, monkeypatch: pytes
             ended(cut, by, error)
         assert_equal(cut)
     assert between
+
+
+def test_after_the_last_event_and_before_all_tables_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The replica is at the dump's event and says its scope: what it says of the one before tells that more comes."""
+    cut, between = Cut(tmp_path, monkeypatch, TO_ALL, "dags"), 0
+    begin = cut.state.position.event_id
+    cut.terminal.users.create_function("passing")
+    cut.terminal.users.drop_function("passing")
+    cut.away = cut.dump(f"REPL DUMP sales REPLACE {cut.change.old_scope} FROM {begin}")
+    end = cut.terminal.world.source.current_event_id()
+    for _ in kills(cut):
+        if cut.state.scope_before is not None and cut.state.position.event_id == end:
+            between += 1
+            cut.load(cut.away)
+            assert (cut.state.scope, cut.state.scope_before) == ("sales", None)
+            cut.assert_at(cut.change.new)
+    assert between > 1
