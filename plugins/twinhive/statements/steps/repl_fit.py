@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from twinhive.dump.eventless import is_still_to_apply, leads_away_from
 from twinhive.dump.layout import DumpKind
-from twinhive.dump.manifest import DumpManifest
+from twinhive.dump.manifest import DumpManifest, StatementSaid
 from twinhive.incremental.own_scope import replacing
 from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing
 from twinhive.model.marks import Phase, ReplicaState
@@ -139,10 +139,17 @@ def _events(state: ReplicaState, manifest: DumpManifest, policy: Policy, file_sc
 def _rest(state: ReplicaState, manifest: DumpManifest, file_scope: str | None) -> str:
     """Return the statement that leads on to a dump's scope; from the replica's, where the dump is to leave one."""
     said, position = manifest.statement, state.position.event_id
-    named = said.replaces if said.replaces != ANY_SCOPE else state.file_scope or file_scope
-    before = (state.scope or named) if said.replaces else None
+    before = _left(state, said, file_scope)
     replaces = f" REPLACE {before}" if before not in (None, said.scope) else ""
     return f"REPL DUMP {said.scope}{replaces} FROM {position}"
+
+
+def _left(state: ReplicaState, said: StatementSaid, file_scope: str | None) -> str | None:
+    """Return the scope that such a statement leaves: of a replica between two what is there for certain."""
+    named = said.replaces if said.replaces != ANY_SCOPE else state.file_scope or file_scope
+    if state.scope_before is not None:
+        return (named or None) if state.scope_before.startswith(ANY_SCOPE) else state.scope_before
+    return (state.scope or named) if said.replaces else None
 
 
 def _reached(state: ReplicaState, manifest: DumpManifest, policy: Policy, file_scope: str | None) -> str:

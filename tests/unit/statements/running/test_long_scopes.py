@@ -7,10 +7,12 @@ import pytest
 
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.unit.statements.running.speaker import Speaker
-from tests.unit.statements.running.test_scope_cut_off import PLAIN, Change, Cut, kills
+from tests.unit.statements.running.test_scope_cut_off import PLAIN, Change, Cut, advised, kills
+from twinhive.model.marks import SCOPE, SCOPE_BEFORE
+from twinhive.model.scopes.texts import held_scope
 from twinhive.statements.steps import repl_order
 
-NAMES = ["plain", "orders", *(f"table_{number:04}" for number in range(400))]
+NAMES = ["orders", "plain", *(f"table_{number:04}" for number in range(400))]
 LONG = f"sales.[{', '.join(map(repr, NAMES))}]"
 FEWER = Change({"include": NAMES}, PLAIN, LONG, "sales.['plain']", "")
 
@@ -39,6 +41,23 @@ def test_from_a_long_scope_a_load_leads_away(tmp_path: Path, monkeypatch: pytest
         cut.load(away)
         assert (cut.state.scope, cut.state.scope_before) == (FEWER.new_scope, None)
     assert between
+    cut.assert_at(PLAIN)
+
+
+def test_ahead_of_such_a_dump_and_between_two_scopes_the_advice_says_what_the_dump_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mark, a hash, can be said by nobody."""
+    cut = Cut(tmp_path, monkeypatch, FEWER, "dags")
+    cut.terminal.users.insert("plain", None, [b"three"])
+    cut.window()
+    replica = cut.terminal.world.replica
+    parameters = replica.database("sales").parameters
+    between = {SCOPE: FEWER.new_scope, SCOPE_BEFORE: held_scope(LONG)}
+    replica.set_database_parameters("sales", {**parameters, **between})
+    error = cut.load(cut.away, code=4)
+    assert advised(error) == f"REPL DUMP {FEWER.new_scope} REPLACE {LONG} FROM {cut.state.position.event_id}"
+    cut.load(cut.dump(advised(error)))
     cut.assert_at(PLAIN)
 
 

@@ -15,7 +15,7 @@ from tests.support.worlds.copies import copies_of, left_by_kills
 from tests.support.worlds.fake_world import World, killable
 from tests.support.worlds.statements_in_memory import let_statements_reach
 from tests.support.worlds.twins import contents
-from twinhive.model.marks import ReplicaState
+from twinhive.model.marks import SCOPE, SCOPE_BEFORE, ReplicaState
 from twinhive.ports import WritePorts
 from twinhive.statements.running import loading
 from twinhive.wiring.policies import Wiring
@@ -205,5 +205,25 @@ def test_ahead_of_a_dump_with_replace_the_advice_leads_to_its_scope(
     cut.terminal.type("run", "sales", "incremental")
     error, position = cut.load(cut.away, code=4), cut.state.position.event_id
     assert advised(error) == f"REPL DUMP {change.new_scope} REPLACE {change.old_scope} FROM {position}"
+    cut.load(cut.dump(advised(error)))
+    cut.assert_at(change.new)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_between_two_scopes_and_ahead_of_a_dump_the_advice_leads_on_from_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change
+) -> None:
+    """As when a second dump of the same change is cut off in its middle, and the first is loaded again."""
+    cut = Cut(tmp_path, monkeypatch, change, "dags")
+    cut.terminal.users.insert("plain", None, [b"three"])
+    cut.window()
+    replica = cut.terminal.world.replica
+    parameters = replica.database("sales").parameters
+    between = {SCOPE: change.new_scope, SCOPE_BEFORE: change.for_certain}
+    replica.set_database_parameters("sales", {**parameters, **between})
+    error = cut.load(cut.away, code=4)
+    assert "is ahead of this dump" in error["error"]["what"]
+    position = cut.state.position.event_id
+    assert advised(error) == f"REPL DUMP {change.new_scope} REPLACE {change.for_certain} FROM {position}"
     cut.load(cut.dump(advised(error)))
     cut.assert_at(change.new)
