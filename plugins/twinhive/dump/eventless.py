@@ -3,7 +3,7 @@
 from twinhive.dump.manifest import DumpManifest
 from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import Policy
-from twinhive.model.scopes.texts import held_scope, scope_without
+from twinhive.model.scopes.texts import ANY_SCOPE, held_scope, scope_without
 
 
 def is_still_to_apply(state: ReplicaState, manifest: DumpManifest) -> bool:
@@ -29,5 +29,10 @@ def files_needed_after(state: ReplicaState, manifest: DumpManifest) -> int:
 def leads_away_from(policy: Policy, manifest: DumpManifest) -> str | None:
     """Return from which scope the load of a statement's dump leads, None where each event leaves all tables whole."""
     said, whole = manifest.statement, manifest.window.snapshots
+    replaced = held_scope(said.replaces) or None
+    if not said.scope or not whole:
+        return replaced
     # Also of REPLACE: besides what it newly selects, a rename may have brought in what both scopes select.
-    return scope_without(policy, whole) if said.scope and whole else held_scope(said.replaces) or None
+    without = scope_without(policy, whole)
+    # Where it has not, the scope before says no less than a text that would be too long.
+    return replaced if without.startswith(ANY_SCOPE) and said.only_new else without

@@ -71,11 +71,13 @@ class StatementSaid:
     scope          the policy as the statement says it
     replaces       the one before it, '' for the same
     metadata_only  it is loaded without any files
+    only_new       of the tables that come whole the one before selects none
     """
 
     scope: str = ""
     replaces: str = ""
     metadata_only: bool = False
+    only_new: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,9 +156,7 @@ class DumpManifest:
                 left_out=tuple(LeftOutObject(**entry) for entry in fields["left_out"]),
                 events=fields["events"],
                 batch_weight=fields.get("batch_weight", 0),
-                statement=StatementSaid(
-                    fields.get("scope", ""), fields.get("replaces", ""), fields.get("metadata_only", False)
-                ),
+                statement=_said(fields),
                 version=fields["version"],
             )
         except (ValueError, KeyError, TypeError) as error:
@@ -166,6 +166,12 @@ class DumpManifest:
                 expected="a description as this version writes it",
                 next_step=Clear("the task that planned it with all tasks after it") + "; it writes a new dump",
             ) from error
+
+
+def _said(fields: dict[str, Any]) -> StatementSaid:
+    """Read what a statement says; dumps of earlier versions, and of policies, may lack any of it."""
+    names = asdict(StatementSaid())
+    return StatementSaid(**{name: fields[name] for name in names if name in fields})
 
 
 def window_manifest(

@@ -14,7 +14,7 @@ KEYS = {
     *("format", "kind", "token", "policy", "fingerprint", "log_id", "begin", "end", "database", "batches", "version"),
     *("left_out", "views", "functions", "foreign_keys", "round", "batch_weight"),
     *("cascades", "events", "snapshots", "consistency", "scope", "replaces", "metadata_only"),
-    "everything",
+    *("everything", "only_new"),
 }
 """An earlier version reads a dump of this one only with all of them."""
 A_BASE = DumpManifest(
@@ -32,7 +32,7 @@ A_BASE = DumpManifest(
 )
 A_CONTENT = WindowContent((5,), ("plain",), "window_end", "a1")
 A_WINDOW = replace(A_BASE, kind=DumpKind.INCREMENTAL, content=A_CONTENT, events=4)
-OF_A_STATEMENT = replace(A_WINDOW, statement=StatementSaid("sales", "sales.['a']", metadata_only=True))
+OF_A_STATEMENT = replace(A_WINDOW, statement=StatementSaid("sales", "sales.['a']", metadata_only=True, only_new=True))
 
 
 @pytest.mark.parametrize("manifest", [A_BASE, A_WINDOW, OF_A_STATEMENT], ids=["base", "window", "statement"])
@@ -47,3 +47,10 @@ def test_what_another_kind_has_is_never_asked_for() -> None:
         assert A_BASE.window
     with pytest.raises(AssertionError, match="not loaded"):
         assert A_WINDOW.base
+
+
+def test_what_an_earlier_version_did_not_say_of_a_statement_is_not_so() -> None:
+    written = json.loads(OF_A_STATEMENT.to_json())
+    del written["only_new"], written["metadata_only"]
+    read = DumpManifest.from_json(json.dumps(written).encode(), "here")
+    assert read.statement == StatementSaid("sales", "sales.['a']")

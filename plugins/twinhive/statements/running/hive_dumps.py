@@ -7,6 +7,7 @@ from functools import partial
 from twinhive.bootstrap.function_check import function_files
 from twinhive.dump.claiming import own_dumps_of
 from twinhive.dump.layout import DumpKind
+from twinhive.dump.manifest import StatementSaid
 from twinhive.dump.sealed import SealedDump, open_sealed, seal
 from twinhive.dump.store import Dump
 from twinhive.events.reader import position_at
@@ -115,7 +116,7 @@ class OfHive:
         if dump.manifest.kind is DumpKind.BOOTSTRAP:
             dump = consolidated(ports, policy, dump, report)
         replaces = ANY_SCOPE if hive.description.scope_changed else ""
-        dump = described(ports.dump_files, dump, scope_text(scope_of(hive)), replaces)
+        dump = described(ports.dump_files, dump, StatementSaid(scope_text(scope_of(hive)), replaces))
         seal(ports.dump_files, policy.dumps, sealed_of(hive, policy.source.cluster, dump.layout.name))
         report(f"taken over from Hive: {dump.key}")
         for entry in dump.manifest.left_out:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from twinhive.dump.manifest import StatementSaid
 from twinhive.dump.sealed import SealedDump, seal
 from twinhive.log.log_access import source_problems
 from twinhive.log.server_settings import check_address
@@ -34,7 +35,9 @@ class ReplDump:
             dump = dump_objects(ports, order, self.work.report)
         else:
             dump = dump_events(ports, order, asked, self.work.report)
-        dump = described(ports.dump_files, dump, order.scope, order.replaces, metadata_only=order.metadata_only)
+        only_new = asked is not None and order.brings_only_new(dump.manifest.window.snapshots)
+        said = StatementSaid(order.scope, order.replaces, order.metadata_only, only_new)
+        dump = described(ports.dump_files, dump, said)
         end = dump.manifest.end.event_id
         sealed = SealedDump(
             statement=order.statement,

@@ -78,8 +78,8 @@ def _round(ports: SourcePorts, policy: Policy, dump: Dump, gone: list[Batch]) ->
     return new
 
 
-def described(files: FileWriter, dump: Dump, scope: str, replaces: str = "", *, metadata_only: bool = False) -> Dump:
+def described(files: FileWriter, dump: Dump, said: StatementSaid) -> Dump:
     """Write into a dump, which nobody can load yet, of which policy it is."""
-    said = replace(dump.manifest, statement=StatementSaid(scope, replaces, metadata_only))
-    files.write(dump.layout.manifest, said.to_json())
-    return Dump(dump.layout, said)
+    manifest = replace(dump.manifest, statement=said)
+    files.write(dump.layout.manifest, manifest.to_json())
+    return Dump(dump.layout, manifest)

@@ -1,5 +1,6 @@
 """What a REPL DUMP is to do, and what it left."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from twinhive.model.errors import InvalidSettings, Missing
@@ -41,6 +42,10 @@ class DumpOrder:
     def is_bounded(self) -> bool:
         """True when the statement may end before the newest event."""
         return self.to_event is not None or self.limit is not None
+
+    def brings_only_new(self, whole: Iterable[str]) -> bool:
+        """True when REPLACE names a scope that selects none of the tables that come whole."""
+        return self.replaced is not None and not any(map(self.replaced.selects, whole))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """A scope that is longer than what a metastore keeps of a parameter: it is refused, or remembered by its hash."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,11 @@ import pytest
 
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.unit.statements.running.speaker import Speaker
-from tests.unit.statements.running.test_scope_cut_off import PLAIN, Change, Cut, advised, kills
+from tests.unit.statements.running.test_scope_cut_off import MORE, PLAIN, Change, Cut, advised, kills
+from tests.unit.statements.running.test_whole_tables_cut_off import MORE as RENAMED
+from tests.unit.statements.running.test_whole_tables_cut_off import renamed
 from twinhive.model.marks import SCOPE, SCOPE_BEFORE
+from twinhive.model.scopes import texts
 from twinhive.model.scopes.texts import held_scope
 from twinhive.statements.steps import repl_order
 
@@ -59,6 +63,36 @@ def test_ahead_of_such_a_dump_and_between_two_scopes_the_advice_says_what_the_du
     assert advised(error) == f"REPL DUMP {FEWER.new_scope} REPLACE {LONG} FROM {cut.state.position.event_id}"
     cut.load(cut.dump(advised(error)))
     cut.assert_at(PLAIN)
+
+
+def test_where_too_many_tables_come_whole_the_scope_before_is_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It selects none of them, so nothing that it selects is missing: another dump ends a load that was cut off."""
+    monkeypatch.setattr(texts, "MOST_BYTES", len(MORE.for_certain) - 1)
+    cut, between = Cut(tmp_path, monkeypatch, MORE, "dags"), 0
+    for _ in kills(cut):
+        if cut.state.scope_before is not None:
+            between += 1
+            assert cut.state.scope_before == MORE.old_scope
+            cut.terminal.users.create_table("one_more", files=[b"one"])
+            command = cut.window(code=4)["error"]["commands"][0]
+            cut.load(cut.terminal.document(*shlex.split(command)[1:])["rows"][0][0])
+            cut.assert_at(MORE.new)
+    assert between
+
+
+def test_not_where_a_rename_has_brought_in_what_it_selects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The event of that may be passed: only the same dump is sure to have the table."""
+    monkeypatch.setattr(texts, "MOST_BYTES", len(RENAMED.new_scope))
+    cut, between = renamed(tmp_path, monkeypatch, RENAMED, f" REPLACE {RENAMED.old_scope}"), 0
+    for _ in kills(cut):
+        if cut.state.scope_before is not None:
+            between += 1
+            assert cut.state.scope_before.startswith("* ")
+            cut.load(cut.away)
+            assert cut.terminal.world.replica.table_names("sales") == ["empty", "plain", "porders"]
+    assert between
 
 
 @pytest.mark.parametrize("of", ["events", "a whole database"])
