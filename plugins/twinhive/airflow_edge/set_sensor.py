@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,9 +15,10 @@ from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failu
 from twinhive.airflow_edge.set_operators import SetPlace
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.end_of_task import timeout_of
+from twinhive.airflow_edge.waiting.gone_tables import gone_meanwhile, is_replica
 from twinhive.airflow_edge.waiting.odd_answers import kept, odd_answers, odd_of, trouble_of
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
-from twinhive.model.errors import InvalidSettings, TwinhiveError
+from twinhive.model.errors import InvalidSettings, Missing, TwinhiveError
 from twinhive.model.messages.topics import own_topic
 from twinhive.model.sets.spec import set_text
 from twinhive.ports import MetastoreReader
@@ -43,9 +45,9 @@ class SetDoneSensor(BaseSensorOperator):
 
     It waits in the triggerer, which listens to the cluster's broker if it has one, and looks when that says
     something; without one each metastore is polled once for all sensors, however many there are. It fails at once for
-    a table that is not there, also when it is dropped meanwhile, and for a set that the table cannot have. A server
-    that does not answer is waited for. It returns `set`, the set by which it is done (`by_set`), `marked` and
-    `count`.
+    a table that is not there when it begins, and for a set that the table cannot have. A table that is gone later is
+    waited for: on a replica always, at a source for a quarter of an hour. So is a server that does not answer. It
+    returns `set`, the set by which it is done (`by_set`), `marked` and `count`.
     """
 
     template_fields: Sequence[str] = ("cluster", "policy", "table", "set", "since")
@@ -75,14 +77,16 @@ class SetDoneSensor(BaseSensorOperator):
 
     def execute(self, context: Any) -> dict[str, Any]:
         """Look, and wait in the triggerer if it is not done."""
-        return self._look(time.time() + self.timeout)
+        return self._look(_Before(time.time() + self.timeout, seen=False))
 
-    def look_again(self, context: Any, event: Any = None, until: float | None = None, odd: int = 0) -> dict[str, Any]:
+    def look_again(
+        self, context: Any, event: Any = None, until: float | None = None, odd: int = 0, seen: bool = True
+    ) -> dict[str, Any]:
         """Look when the triggerer says that it is done, or in trouble; `until` is the end of the first wait."""
-        return self._look(time.time() + self.timeout if until is None else until, odd_of(event, odd), trouble_of(event))
+        end = time.time() + self.timeout if until is None else until
+        return self._look(_Before(end, odd_of(event, odd), seen), trouble_of(event))
 
-    def _look(self, until: float, odd: int = 0, trouble: str | None = None) -> dict[str, Any]:
-        odd_now = 0
+    def _look(self, before: "_Before", trouble: str | None = None) -> dict[str, Any]:
         with as_airflow_failures():
             place = SetPlace.of(
                 load_configuration(config_directory(self.config)), self.cluster, self.policy, self.table
@@ -90,12 +94,13 @@ class SetDoneSensor(BaseSensorOperator):
             keep, settings = place.settings.sets.keep, place.settings.metastore.model_dump_json()
             try:
                 metastore = cluster_metastore(place.configuration, place.cluster, resolve_from_airflow)
-                wanted = wanted_set(metastore, place.table, set_text(self.set), self._since())
+                wanted = self._wanted(place, metastore, before)
                 mark = sets_there(metastore, [wanted], keep).get(wanted)
                 trigger: BaseTrigger = _trigger(settings, wanted, keep, _heard_on(place, metastore))
                 why = f"set {wanted.spec} of {wanted.table} is not done"
+                after = _Before(before.until)
             except TwinhiveError as error:
-                odd_now = odd_answers(error, odd)
+                after = replace(before, odd=odd_answers(error, before.odd))
                 mark, trigger, why = None, TimeDeltaTrigger(_LOOK_AGAIN), f"it is tried again: {error}"
         if mark is not None:
             self.log.info("set %s of %s is done, by %s", wanted.spec, wanted.table, mark.spec)
@@ -107,9 +112,18 @@ class SetDoneSensor(BaseSensorOperator):
         self.defer(
             trigger=trigger,
             method_name="look_again",
-            kwargs={"until": until, **kept(odd_now)},
-            timeout=timeout_of(until),
+            kwargs=after.kwargs,
+            timeout=timeout_of(after.until),
         )
+
+    def _wanted(self, place: SetPlace, metastore: MetastoreReader, before: "_Before") -> WantedSet:
+        try:
+            return wanted_set(metastore, place.table, set_text(self.set), self._since())
+        except Missing as error:
+            if not before.seen:
+                raise
+            on_replica = self.policy is not None or is_replica(metastore, place.table.database)
+            raise gone_meanwhile(place.table, on_replica=on_replica) from error
 
     def _since(self) -> int:
         if self.since is None or isinstance(self.since, datetime):
@@ -123,6 +137,20 @@ class SetDoneSensor(BaseSensorOperator):
                 expected="ISO 8601, such as 2030-05-17T12:00:00+02:00",
                 next_step="correct the DAG, then clear this task",
             ) from error
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What a look is told by those before it: until when it is waited, odd answers, whether the table was there."""
+
+    until: float
+    odd: int = 0
+    seen: bool = True
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        """What Airflow keeps for the next look; what is usual is left out, as earlier versions did."""
+        return {"until": self.until, **kept(self.odd), **({} if self.seen else {"seen": False})}
 
 
 def _trigger(settings: str, wanted: WantedSet, keep: str, heard_on: tuple[str, ...]) -> SetDoneTrigger:

@@ -8,7 +8,7 @@ import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
 from tests.dags.waiting.test_event_id_sensor import Replicated, replicated
-from tests.dags.waiting.test_sets import EAST, ORDERS, Site, fired, site, trigger_for
+from tests.dags.waiting.test_sets import EAST, Site, fired, site, trigger_for
 from tests.support.builders import a_table
 from twinhive.airflow_edge.monitor.failures import MayBeRefused, PersonMustAct
 from twinhive.airflow_edge.waiting import odd_answers, replica_watch
@@ -65,14 +65,6 @@ def test_a_refusal_is_told_and_fails_the_task(site: Site, monkeypatch: pytest.Mo
     event = told(waits.trigger)
     assert event == {"trouble": "permission denied"}
     with pytest.raises(PersonMustAct, match="permission denied"):
-        site.sensor().look_again({}, event, **waits.kwargs)
-
-
-def test_a_table_that_is_dropped_is_told_and_fails_the_task(site: Site) -> None:
-    waits = site.deferred()
-    site.world.source.drop_table(ORDERS, delete_data=True)
-    event = told(waits.trigger)
-    with pytest.raises(PersonMustAct, match=r"there is no table sales\.orders"):
         site.sensor().look_again({}, event, **waits.kwargs)
 
 

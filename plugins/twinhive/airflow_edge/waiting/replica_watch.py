@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, cast
 
+from twinhive.airflow_edge.waiting.gone_tables import gone_meanwhile, is_replica
 from twinhive.airflow_edge.waiting.hearings import Hearing, Hearings
 from twinhive.airflow_edge.waiting.odd_answers import OddTime
 from twinhive.airflow_edge.waiting.one_thread import OneThread
-from twinhive.model.errors import ActNow, may_pass
+from twinhive.model.errors import ActNow, Missing, TryAgain, may_pass
+from twinhive.model.names import TableName
 from twinhive.model.objects import Database
 from twinhive.ports import MetastoreReader
 from twinhive.sets.there import SetAnswer, WantedSet, set_answers
@@ -146,8 +148,7 @@ class _Watch:
         for some in _asked_together(questions):
             try:
                 self._metastore = self._metastore or self._open()
-                found |= _answers(self._metastore, some)
-                self._odd.over(some)
+                found |= self._taken_in(_answers(self._metastore, some))
             except ActNow as error:
                 # Its address may be another by now. What is wrong with one question alone keeps no other waiting.
                 failure, self._metastore = error, None
@@ -158,6 +159,13 @@ class _Watch:
                 break
         self._note(failure)
         return found
+
+    def _taken_in(self, answers: dict[AwaitedState, Any]) -> dict[AwaitedState, Any]:
+        """Return what is to be told: not, until it has lasted, that a table is gone for whose sets somebody waits."""
+        odd = [one for one, answer in answers.items() if isinstance(answer, Unanswerable) and may_pass(answer.error)]
+        self._odd.over([one for one in answers if one not in odd])
+        untold = set(odd) - set(self._odd.met(odd))
+        return {one: answer for one, answer in answers.items() if one not in untold}
 
     def _note(self, failure: Exception | None) -> None:
         if failure is not None:
@@ -181,15 +189,24 @@ def _asked_together(questions: list[AwaitedState]) -> list[list[AwaitedState]]:
 
 
 def _answers(metastore: Watched, some: list[AwaitedState]) -> dict[AwaitedState, Any]:
-    of_sets = [question for question in some if isinstance(question, SetQuestion)]
-    if of_sets:
-        found = set_answers(cast(MetastoreReader, metastore), [one.wanted for one in of_sets], of_sets[0].keep)
-        return {one: _or_trouble(found[one.wanted]) for one in of_sets}
-    return {question: _answer(metastore, question) for question in some if not isinstance(question, SetQuestion)}
+    if isinstance(some[0], SetQuestion):
+        return _answers_of_sets(cast(MetastoreReader, metastore), cast(list[SetQuestion], some))
+    return {question: _answer(metastore, cast(str | None, question)) for question in some}
 
 
-def _or_trouble(answer: SetAnswer) -> Any:
-    return Unanswerable(answer) if isinstance(answer, ActNow) else answer
+def _answers_of_sets(metastore: MetastoreReader, some: list[SetQuestion]) -> dict[AwaitedState, Any]:
+    found = set_answers(metastore, [one.wanted for one in some], some[0].keep)
+    is_gone = any(isinstance(answer, Missing) for answer in found.values())
+    on_replica = is_gone and is_replica(metastore, some[0].wanted.table.database)
+    return {one: _told(found[one.wanted], one.wanted.table, on_replica=on_replica) for one in some}
+
+
+def _told(answer: SetAnswer, table: TableName, *, on_replica: bool) -> Any:
+    """Return an answer as it is told: whoever waits in a triggerer has seen his table."""
+    error = gone_meanwhile(table, on_replica=on_replica) if isinstance(answer, Missing) else answer
+    if isinstance(error, TryAgain):
+        return None
+    return Unanswerable(error) if isinstance(error, ActNow) else error
 
 
 def _answer(metastore: Watched, question: str | None) -> Any:
