@@ -35,6 +35,10 @@ _STATISTICS = (
 """Parameters that tell of the rows before."""
 
 
+_Gone = dict[tuple[str, ...], list[str]]
+"""Which files are gone, by the partition's values."""
+
+
 @dataclass(frozen=True)
 class Shown:
     """How many partitions were new, replaced and appended to, by all tries together."""
@@ -77,7 +81,10 @@ class Showing:
         shown = Shown(len(written) - len(replaced) - len(appended), len(replaced), len(appended))
         if self.job.has_shown(number):
             return shown
-        self._refuse_what_is_gone([*new, *(one for one in replaced if not there[one.values].ours)])
+        moved = {one.values for one in appended}
+        if gone := self._lacking([one for one in written if one.values not in moved]):
+            self._end_what_has_begun(number, replaced, appended, there, gone)
+            raise self._is_gone(gone)
         if new:
             self._add(new)
         self._replace(number, replaced, there)
@@ -103,23 +110,44 @@ class Showing:
             case _:
                 assert_never(self.mode)
 
-    def _refuse_what_is_gone(self, written: Sequence[WrittenPartition]) -> None:
-        """Raise ActNow when files to be shown are gone: another job has replaced what an earlier try had shown."""
+    def _lacking(self, written: Sequence[WrittenPartition]) -> _Gone:
+        """Return which files are not where the job has written them: shown or not, others may have replaced them."""
         by_place = {one.directory: one for one in written if one.files}
-        gone: list[tuple[tuple[str, ...], str]] = []
+        gone: dict[tuple[str, ...], list[str]] = {}
         for place, children in self.files.list_directories(list(by_place)):
             there = {base_name(child.path): child.length for child in children or ()}
             one = by_place[place]
-            gone += [(one.values, join(place, name)) for name, length in one.files if there.get(name) != length]
-        if gone:
-            values, path = gone[0]
-            raise ActNow(
-                f"{self._name(values)} of {self.target.table.name} is not shown: what this job has written is gone",
-                found=f"{len(gone)} files that are not there any more, or have another length; the first is {path}",
-                expected="the files as the job has written them",
-                next_step="look who has changed the partition meanwhile, its rows are left as they are; "
-                "then write with another job",
-            )
+            if paths := [join(place, name) for name, length in one.files if there.get(name) != length]:
+                gone[one.values] = paths
+        return gone
+
+    def _end_what_has_begun(
+        self,
+        number: int,
+        replaced: Sequence[WrittenPartition],
+        appended: Sequence[WrittenPartition],
+        there: dict[tuple[str, ...], "_There"],
+        gone: _Gone,
+    ) -> None:
+        """Tell of partitions that an earlier try has changed already, and are whole; nothing more is shown."""
+        ours = {values for values, one in there.items() if one.ours} - gone.keys()
+        switched = [one for one in replaced if one.values in ours]
+        self._replace(number, switched, there)
+        moved = self._lacking(appended)
+        self._append([one for one in appended if one.values in moved], there)
+
+    def _is_gone(self, gone: _Gone) -> ActNow:
+        names = [self._name(values) for values in gone]
+        paths = [path for some in gone.values() for path in some]
+        first = f"{', '.join(names[:3])}{', ...' if len(names) > 3 else ''}"
+        return ActNow(
+            f"{first} of {self.target.table.name} is not shown: what this job has written is gone",
+            found=f"{len(paths)} files of {len(names)} partitions that are not there any more, or have another length; "
+            f"the first is {paths[0]}",
+            expected="the files as the job has written them",
+            next_step="look who has changed the partition meanwhile, its rows are left as they are; "
+            "then write with another job",
+        )
 
     def _add(self, new: Sequence[WrittenPartition]) -> None:
         table = self.target.table
@@ -146,8 +174,9 @@ class Showing:
         if switched:
             self.metastore.alter_partitions(switched)
         self._tell(replaced, replaces=True)
-        for values, place in before.items():
-            self._clear(values, place)
+        for one in replaced:
+            if one.values in before:
+                self._clear(one.values, before[one.values])
 
     def _switched(self, partition: Partition, written: WrittenPartition) -> Partition:
         kept = {key: value for key, value in partition.parameters.items() if key not in _STATISTICS}
