@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
@@ -15,13 +14,12 @@ from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.end_of_task import timeout_of
 from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
 from twinhive.airflow_edge.waiting.odd_answers import kept, odd_answers, odd_of, trouble_of
+from twinhive.airflow_edge.waiting.pauses import LOOK_AGAIN, alone_now, kept_alone, pause_of
 from twinhive.incremental.event_reached import Lack, Wanted, Where, table_in_scope, what_is_missing
 from twinhive.model.errors import InvalidSettings, TwinhiveError
 from twinhive.model.text import render
 from twinhive.settings import load_configuration
 from twinhive.wiring.policies import Wiring
-
-_LOOK_AGAIN = timedelta(minutes=1)
 
 
 class ReplicatedEventIdSensor(BaseSensorOperator):
@@ -78,9 +76,10 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
             # Airflow's dag.test loses them: whoever tries a DAG out waits for what is the newest now.
             self.execute(context)
         else:
-            self._look(**{**told, **kept(odd_of(event, told.get("odd", 0)))}, trouble=trouble_of(event))
+            odd, alone = odd_of(event, told.get("odd", 0)), alone_now(event, told.get("alone", 0))
+            self._look(**{**told, "odd": odd, "alone": alone}, trouble=trouble_of(event))
 
-    def _look(self, as_of: int | None, until: float, odd: int = 0, trouble: str | None = None) -> None:
+    def _look(self, as_of: int | None, until: float, odd: int = 0, alone: int = 0, trouble: str | None = None) -> None:
         odd_now = 0
         with as_airflow_failures():
             wiring = self._wiring()
@@ -99,13 +98,15 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
             self.log.info("event %s is there", as_of)
             return
         self.log.info(render(lack.why))
+        trigger = self._trigger(wiring, wanted, lack)
         if trouble is not None:  # the triggerer would meet it again at once, and not whoever looks here
-            self.log.info("it is looked for again in a minute: the triggerer cannot look, %s", trouble)
-            lack = Lack(Where.LATER, lack.event_id, lack.why)
+            pause = pause_of(alone, until)
+            self.log.info("it is looked for again in %s: the triggerer cannot look, %s", pause, trouble)
+            trigger = TimeDeltaTrigger(pause)
         self.defer(
-            trigger=self._trigger(wiring, wanted, lack),
+            trigger=trigger,
             method_name="look_again",
-            kwargs={"as_of": as_of, "until": until, **kept(odd_now)},
+            kwargs={"as_of": as_of, "until": until, **kept(odd_now), **kept_alone(alone)},
             timeout=timeout_of(until),
         )
 
@@ -123,7 +124,7 @@ class ReplicatedEventIdSensor(BaseSensorOperator):
                     wanted.position,
                 )
             case Where.LATER:
-                return TimeDeltaTrigger(_LOOK_AGAIN)
+                return TimeDeltaTrigger(LOOK_AGAIN)
 
     def _wiring(self) -> Wiring:
         configuration = load_configuration(config_directory(self.config))

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
@@ -17,6 +17,7 @@ from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.end_of_task import timeout_of
 from twinhive.airflow_edge.waiting.gone_tables import gone_meanwhile, is_replica
 from twinhive.airflow_edge.waiting.odd_answers import kept, odd_answers, odd_of, trouble_of
+from twinhive.airflow_edge.waiting.pauses import LOOK_AGAIN, alone_now, kept_alone, pause_of
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
 from twinhive.model.errors import InvalidSettings, Missing, TwinhiveError
 from twinhive.model.messages.topics import own_topic
@@ -27,8 +28,6 @@ from twinhive.sets.waiting import wanted_set
 from twinhive.settings import load_configuration
 from twinhive.wiring.clusters import cluster_metastore
 from twinhive.wiring.messages import MessagesWiring
-
-_LOOK_AGAIN = timedelta(minutes=1)
 
 
 class SetDoneSensor(BaseSensorOperator):
@@ -80,11 +79,12 @@ class SetDoneSensor(BaseSensorOperator):
         return self._look(_Before(time.time() + self.timeout, seen=False))
 
     def look_again(
-        self, context: Any, event: Any = None, until: float | None = None, odd: int = 0, seen: bool = True
+        self, context: Any, event: Any = None, until: float | None = None, odd: int = 0, **told: Any
     ) -> dict[str, Any]:
         """Look when the triggerer says that it is done, or in trouble; `until` is the end of the first wait."""
         end = time.time() + self.timeout if until is None else until
-        return self._look(_Before(end, odd_of(event, odd), seen), trouble_of(event))
+        told["alone"] = alone_now(event, told.get("alone", 0))
+        return self._look(_Before(end, odd_of(event, odd), **told), trouble_of(event))
 
     def _look(self, before: "_Before", trouble: str | None = None) -> dict[str, Any]:
         with as_airflow_failures():
@@ -98,16 +98,17 @@ class SetDoneSensor(BaseSensorOperator):
                 mark = sets_there(metastore, [wanted], keep).get(wanted)
                 trigger: BaseTrigger = _trigger(settings, wanted, keep, _heard_on(place, metastore))
                 why = f"set {wanted.spec} of {wanted.table} is not done"
-                after = _Before(before.until)
+                after = replace(before, odd=0, seen=True)
             except TwinhiveError as error:
                 after = replace(before, odd=odd_answers(error, before.odd))
-                mark, trigger, why = None, TimeDeltaTrigger(_LOOK_AGAIN), f"it is tried again: {error}"
+                mark, trigger, why = None, TimeDeltaTrigger(LOOK_AGAIN), f"it is tried again: {error}"
         if mark is not None:
             self.log.info("set %s of %s is done, by %s", wanted.spec, wanted.table, mark.spec)
             marked = datetime.fromtimestamp(mark.marked, UTC).isoformat()
             return {"set": str(wanted.spec), "by_set": mark.spec, "marked": marked, "count": mark.count}
         if trouble is not None:  # the triggerer would meet it again at once, and not whoever looks here
-            trigger, why = TimeDeltaTrigger(_LOOK_AGAIN), f"{why}; the triggerer cannot look for it: {trouble}"
+            trigger = TimeDeltaTrigger(pause_of(after.alone, after.until))
+            why = f"{why}; the triggerer cannot look for it: {trouble}"
         self.log.info(why)
         self.defer(
             trigger=trigger,
@@ -141,16 +142,24 @@ class SetDoneSensor(BaseSensorOperator):
 
 @dataclass(frozen=True)
 class _Before:
-    """What a look is told by those before it: until when it is waited, odd answers, whether the table was there."""
+    """What a look is told by those before it.
+
+    until  when the wait ends
+    odd    how many looks in a row have met an answer that nobody knows
+    seen   the table was there
+    alone  how often in a row the triggerer was in trouble
+    """
 
     until: float
     odd: int = 0
     seen: bool = True
+    alone: int = 0
 
     @property
     def kwargs(self) -> dict[str, Any]:
         """What Airflow keeps for the next look; what is usual is left out, as earlier versions did."""
-        return {"until": self.until, **kept(self.odd), **({} if self.seen else {"seen": False})}
+        seen = {} if self.seen else {"seen": False}
+        return {"until": self.until, **kept(self.odd), **seen, **kept_alone(self.alone)}
 
 
 def _trigger(settings: str, wanted: WantedSet, keep: str, heard_on: tuple[str, ...]) -> SetDoneTrigger:

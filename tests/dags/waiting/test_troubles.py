@@ -74,7 +74,7 @@ def test_a_table_that_is_there_again_when_the_task_looks_is_waited_for(site: Sit
         site.sensor().look_again({}, {"trouble": "there is no table sales.orders"}, **waits.kwargs)
     # Were it the triggerer's own trouble, its next trigger would fire at once.
     assert type(again.value.trigger).__name__ == "TimeDeltaTrigger"
-    assert again.value.kwargs == waits.kwargs
+    assert again.value.kwargs == {**waits.kwargs, "alone": 1}
     with pytest.raises(TaskDeferred) as waits_on:
         site.sensor().look_again({}, None, **again.value.kwargs)
     assert type(waits_on.value.trigger) is SetDoneTrigger
@@ -114,7 +114,7 @@ def test_an_event_whose_trigger_alone_is_refused_is_looked_for_by_the_task(
     with pytest.raises(TaskDeferred) as again:
         task.look_again({}, {"trouble": "no keytab"}, **waits.kwargs)
     assert type(again.value.trigger).__name__ == "TimeDeltaTrigger"
-    assert again.value.kwargs == waits.kwargs
+    assert again.value.kwargs == {**waits.kwargs, "alone": 1}
 
 
 def test_answers_that_nobody_knows_of_a_replica_fail_the_task_when_they_have_lasted(
