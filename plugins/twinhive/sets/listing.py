@@ -73,7 +73,7 @@ class SetsOfDatabase:
             tables[table.name.table] = table
             if (number := table_id(table)) is not None:
                 by_id[number] = table
-        names = [one for one in self.metastore.partition_names(sets.name) if self._is_asked(one)]
+        names = self._names(sets.name)
         for start in range(0, len(names), _PER_CALL):
             for partition in self.metastore.partitions(sets.name, names[start : start + _PER_CALL]):
                 mark = SetMark.read(partition)
@@ -87,8 +87,10 @@ class SetsOfDatabase:
             return ListedSet(mark, SetStanding.RENAMED, same.name)
         return standing_of(mark, table, self.keep, self.clock())
 
-    def _is_asked(self, name: str) -> bool:
-        return self.table is None or partition_values(name)[0].lower() == self.table
+    def _names(self, sets: TableName) -> list[str]:
+        """Return the names of the marks: of one table in any case, as plain SQL may have written it."""
+        names = self.metastore.partition_names(sets)
+        return names if self.table is None else [one for one in names if partition_values(one)[0].lower() == self.table]
 
     @staticmethod
     def _unfindable(listed: ListedSet, written: str) -> ListedSet:

@@ -161,16 +161,24 @@ class UnmarkSet:
         """Return the marks of the set. Raises Missing, InvalidSettings for what is neither marked nor a set."""
         sets = find_sets_table(metastore, self.table.database)
         table = metastore.table(self.table)
-        found = metastore.partitions(sets.name, self._names(metastore, sets, self._texts(table))) if sets else []
+        found = self._named(metastore, sets, self._texts(table)) if sets else []
         if not found:
             SetSpec.parse(self.spec, key_types(table or data_table(metastore, self.table)))
         return found
 
-    def _names(self, metastore: MetastoreReader, sets: Table, texts: Sequence[str]) -> list[str]:
-        """Return which marks are meant: plain SQL may have written the table's name in capitals."""
+    def _named(self, metastore: MetastoreReader, sets: Table, texts: Sequence[str]) -> list[Partition]:
+        """Return the marks that are meant, also those whose table plain SQL has written in capitals.
+
+        Where there is none of these, one that it has written in yet another way is looked for among all names.
+        """
+        usual = [mark_name(name, text) for name in (self.table.table, self.table.table.upper()) for text in texts]
+        if found := metastore.partitions(sets.name, usual):
+            return found
         wanted = {(self.table.table, text) for text in texts}
         written = ((name, partition_values(name)) for name in metastore.partition_names(sets.name))
-        return [name for name, (table, spec) in written if (table.lower(), spec) in wanted]
+        return metastore.partitions(
+            sets.name, [name for name, (table, spec) in written if (table.lower(), spec) in wanted]
+        )
 
     def _texts(self, table: Table | None) -> Sequence[str]:
         """Return how the set may be written: as it is given, which `list` may show, and as marks are kept.
