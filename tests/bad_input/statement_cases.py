@@ -189,6 +189,11 @@ DUMP_CASES = (
         ("has a gap", "found:    event 4", "expected: event 2", "dump and load the whole database"),
         lambda desk: desk.world.source.expire_events(3),
     ),
+    Case(
+        "dump: a scope that no parameter holds",
+        _at("east", f"REPL DUMP sales.['{'x' * 4000}']"),
+        ("no replica can remember the scope", "at most 4000 bytes"),
+    ),
     Case("dump: no such database", _at("east", "REPL DUMP nothere"), ("nothere does not exist on cluster east",)),
     Case(
         "dump: FROM newer than the log",

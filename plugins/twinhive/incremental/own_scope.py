@@ -13,13 +13,18 @@ def refuse_another_scope(policy: Policy, state: ReplicaState) -> None:
 
     What a statement loads has a scope of its own, which the load has judged.
     """
-    if policy.dump_directory:
-        return
-    _refuse_between_scopes(policy, state)
+    if not policy.dump_directory and (error := of_another_scope(policy, state)) is not None:
+        raise error
+
+
+def of_another_scope(policy: Policy, state: ReplicaState) -> ActNow | None:
+    """Return why no window of the policy goes on with a replica; None for one of the policy's own scope."""
     own = policy_scope(policy)
+    if state.scope is not None and state.scope_before is not None:
+        return _between_scopes(policy, state, state.scope, state.scope_before)
     if state.scope in (None, own):
-        return
-    raise ActNow(
+        return None
+    return ActNow(
         f"the replica {policy.replica} of policy {policy.name} was loaded with another scope than the policy's tables",
         found=f"{SCOPE} = {state.scope}",
         expected=f"{own}, as tables.include and tables.exclude say",
@@ -47,15 +52,13 @@ def replacing(scope: str, before: str, state: ReplicaState) -> str:
     return f"REPL DUMP {scope} REPLACE {before} FROM {state.position.event_id}"
 
 
-def _refuse_between_scopes(policy: Policy, state: ReplicaState) -> None:
-    if state.scope is None or state.scope_before is None:
-        return
-    raise ActNow(
+def _between_scopes(policy: Policy, state: ReplicaState, scope: str, before: str) -> ActNow:
+    return ActNow(
         f"the replica {policy.replica} of policy {policy.name} is between two scopes: a REPL LOAD has not ended",
-        found=f"{SCOPE} = {state.scope}; {SCOPE_BEFORE} = {state.scope_before}",
+        found=f"{SCOPE} = {scope}; {SCOPE_BEFORE} = {before}",
         expected="a REPL LOAD that has ended: until then tables may be missing",
         next_step="run that REPL LOAD again, under the policy; or "
-        + _bring_with(policy, replacing(state.scope, state.scope_before, state), "end it")
+        + _bring_with(policy, replacing(scope, before, state), "end it")
         + BOOTSTRAP_AGAIN,
     )
 

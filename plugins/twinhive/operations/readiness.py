@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from twinhive.incremental.own_scope import refuse_another_scope
+from twinhive.incremental.own_scope import of_another_scope
 from twinhive.log.server_settings import log_is_kept_for, not_switched_on, wrong_in_answers
 from twinhive.model.errors import ActNow, Refused, TwinhiveError
 from twinhive.model.next_steps import command
@@ -107,9 +107,7 @@ def _made_otherwise(ports: ReadPorts, policy: Policy) -> Iterator[Refused]:
 
 def _of_scope(policy: Policy, status: ReplicaStatus) -> Iterator[ActNow]:
     """Yield why no window goes on with the replica: only that could bring it to the newest event."""
-    try:
-        refuse_another_scope(policy, status.state)
-    except ActNow as error:
+    if (error := of_another_scope(policy, status.state)) is not None:
         yield error
 
 

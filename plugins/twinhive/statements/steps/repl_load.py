@@ -113,12 +113,15 @@ class ReplLoad:
     def _database(self, ports: WritePorts) -> Database | None:
         return ports.replica.database(self.work.policy.replica.database)
 
-    def _adopt(self, ports: WritePorts) -> None:
+    def _adopt(self, ports: WritePorts) -> "ReplLoad":
+        """Take a replica over that is of Hive; return who judges it then: what its file selects says nothing of it."""
         policy = self.work.policy
         if is_of_hive(self._database(ports)):
             with hold_lease(ports, self.work, LeaseKind.STATEMENT) as lease:
                 if is_of_hive(self._database(ports)):
                     adopt(ports, policy, lease, self.work.report)
+                    return replace(self, file_scope=None)
+        return self
 
     def _need(self, ports: WritePorts, event_id: int) -> None:
         """Say beside the dump that this replica needs it. Raises Missing when it was cleaned away meanwhile."""
@@ -132,10 +135,10 @@ class ReplLoad:
         LOAD(self._part).run(ports)
 
     def _apply(self, ports: WritePorts) -> None:
-        self._adopt(ports)
+        judging = self._adopt(ports)
         self._copy(ports)
         under_lease = APPLY.parts.index(apply.take_lease) + 1
-        parts = (*APPLY.parts[:under_lease], self._judge_again, *APPLY.parts[under_lease:])
+        parts = (*APPLY.parts[:under_lease], judging._judge_again, *APPLY.parts[under_lease:])
         replace(APPLY, parts=parts)(self._part).run(ports)
         if self._bring_external(ports):
             publish_between_windows(self._part, ports, self.dump.manifest.log_id)
