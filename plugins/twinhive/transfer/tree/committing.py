@@ -3,6 +3,8 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from twinhive.model.errors import AlreadyThere, Missing, TwinhiveError
@@ -13,7 +15,7 @@ from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.attributes import AttributeCopier
 from twinhive.transfer.staged.workers import Patience, twice
 from twinhive.transfer.tree.actions import FileAction
-from twinhive.transfer.tree.deleting import Deleter
+from twinhive.transfer.tree.deleting import Deleter, put_away
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
@@ -56,15 +58,15 @@ class Committer:
         new = (action for action in plan.attributes() if action.new_root is not None and not self._is_held(action))
         self._bottom_up(new, lambda action: self._attributes.give_new(_original(action), self._built(action)))
 
-    def place(self, plan: Plan, deleter: Deleter) -> Tally:
+    def place(self, plan: Plan, deleter: Deleter, *, replaces: bool) -> Tally:
         """Rename the new directories in which nothing failed to where they belong.
 
-        Each takes the place of the one that it replaces, if any; return what was deleted so.
+        Each takes the place of the one that it replaces, if any and if it `replaces`; return what was deleted so.
         """
         if self._places.is_new and not self._failures.holds(""):
             self._target.make_directories(parent(self._places.base))
         wanted = (root for root in plan.new_roots() if root not in self._left_out)
-        roots = (root for root in wanted if not self._failures.holds(root))
+        roots = (root for root in wanted if not self._failures.holds(root) and (replaces or root not in plan.replaced))
         replaced = Tally()
         work = partial(self._place_each, plan.replaced, deleter)
         for deleted, failed in in_parallel(roots, self._threads, work, "place"):
@@ -95,17 +97,29 @@ class Committer:
         deleted, failures = Tally(), Failures()
         for root in roots:
             try:
-                if old := replaced.get(root):
-                    deleted += self._patience.run(partial(twice, partial(self._make_way, old, deleter)))
-                self._patience.run(partial(twice, partial(self._place_one, root)))
+                old = replaced.get(root)
+                place = partial(self._place_one, root) if old is None else partial(self._change_place, old, deleter)
+                deleted += self._patience.run(partial(twice, place)) or Tally()
             except TwinhiveError as error:
                 failures.add(self._places.final(root), error, is_directory=True, new_root=root)
         return deleted, failures
 
-    def _make_way(self, old: FileAction, deleter: Deleter) -> Tally:
-        """Delete the directory whose place a new one takes; nothing where that is there already."""
-        there = self._target.status(self._places.built(old.relative)) is not None
-        return deleter.delete(old) if there else Tally()
+    def _change_place(self, old: FileAction, deleter: Deleter) -> Tally:
+        """Put a new directory in the place of an old one, which comes back where that fails; return what it was."""
+        final = self._places.final(old.relative)
+        if self._target.status(self._places.built(old.relative)) is None:
+            self._place_one(old.relative)  # by an attempt whose answer was lost, or nothing is there
+            return Tally()
+        size, aside = deleter.size_of(replace(_found(old), path=final)), deleter.aside(old)
+        put_away(self._target, final, aside)
+        try:
+            self._place_one(old.relative)
+        except TwinhiveError:
+            with suppress(TwinhiveError):
+                self._target.rename(aside, final)
+            raise
+        deleter.forget(aside)
+        return size
 
     def _place_one(self, root: str) -> None:
         built, final = self._places.built(root), self._places.final(root)
@@ -191,6 +205,11 @@ class Committer:
 
 def _count(failures: Failures, action: FileAction, error: TwinhiveError) -> None:
     failures.add(_original(action).path, error, is_directory=True, new_root=action.new_root)
+
+
+def _found(action: FileAction) -> FileStatus:
+    assert action.target is not None
+    return action.target
 
 
 def _original(action: FileAction) -> FileStatus:

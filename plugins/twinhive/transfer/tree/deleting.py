@@ -52,9 +52,15 @@ class Deleter:
             total.merge(part)
         return total
 
-    def delete(self, action: FileAction) -> Tally:
-        """Delete what one action names; return what it was, with all below it. Raises Refused, TryAgain."""
-        return self._delete(action)
+    def aside(self, action: FileAction) -> str:
+        """Return where a path is moved to while another takes its place: the trash, or out of sight."""
+        trash = f"{self._places.work}/replaced" if self._for_good else self._trash
+        return f"{trash}/{action.relative}"
+
+    def forget(self, aside: str) -> None:
+        """Delete for good what was moved out of sight; what is in the trash stays."""
+        if self._for_good:
+            self._target.delete(aside)
 
     def size_of(self, status: FileStatus) -> Tally:
         """Return what is at a path and below it, nothing when it is gone."""

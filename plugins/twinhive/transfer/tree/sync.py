@@ -142,7 +142,7 @@ class _Run:
         committer.finish_new_directories(plan)
         stamp = self._stamp(bool(plan.replaced) or plan.totals.deletes > 0)
         deleter = Deleter(self.target, self.places, self.options, stamp)
-        self.outcome.deleted += committer.place(plan, deleter)
+        self.outcome.deleted += committer.place(plan, deleter, replaces=not self._leaves_out(plan))
         self.lease.confirm()
         self._delete(plan, deleter)
         self.outcome.attributes.directories += committer.align_directories(plan)
@@ -203,12 +203,18 @@ class _Run:
         trashes = self.options.delete is Deletes.TRASH and deletes
         return fresh_stamp(self.target, self.places, self.now()) if trashes else ""
 
+    def _leaves_out(self, plan: Plan) -> bool:
+        """True where something of the source could not be read, and what it was is not to be given up all the same."""
+        unreadable = self.failures.unreadable.files or (plan.replaced and plan.totals.unreadable)
+        return bool(unreadable) and not self.options.force
+
     def _delete(self, plan: Plan, deleter: Deleter) -> None:
         """Delete what is gone at the source, but only when nothing failed."""
-        left_out = self.failures.unreadable.files and not self.options.force
-        if plan.totals.deletes and (self.failures or left_out):
+        left_out = self._leaves_out(plan)
+        number = plan.totals.deletes + (len(plan.replaced) if left_out else 0)
+        if number and (self.failures or left_out):
             why = "something failed" if self.failures else "the source could not be read in full"
-            self.outcome.not_deleted = f"{plan.totals.deletes:,} paths were not deleted, because {why}"
+            self.outcome.not_deleted = f"{number:,} paths were not deleted, because {why}"
             return
         deleted = deleter.delete_all(plan.deletes(), self.options.threads)
         self.outcome.deleted += deleted.tally

@@ -133,9 +133,42 @@ def test_what_else_fails_leaves_an_overwritten_directory_neither_old_nor_doubled
     trees.assert_twin()
 
 
+@pytest.mark.parametrize("delete", DELETES)
+def test_an_overwritten_directory_that_cannot_be_read_as_a_whole_replaces_nothing(delete: str) -> None:
+    trees = overwritten(delete=delete)
+    before = trees.at_target()
+
+    def open_(path: str, **more: Any) -> Any:
+        return refused() if path.endswith("/day/same") else trees.source.open(path, **more)
+
+    given: dict[str, Any] = {"snapshots": True, "delete": delete, "on_unreadable": "skip"}
+    outcome = trees.sync(**given, source=Changed(trees.source, open=open_))
+    assert outcome.exit_code is ExitCode.DONE
+    assert outcome.not_deleted == "1 paths were not deleted, because the source could not be read in full"
+    assert trees.at_target() == before
+    trees.sync(**given)
+    trees.assert_twin()
+
+
+@pytest.mark.parametrize("delete", DELETES)
+def test_the_old_directory_comes_back_where_the_new_one_cannot_take_its_place(delete: str) -> None:
+    trees = overwritten(delete=delete)
+    before = trees.at_target()
+
+    def rename(path: str, place: str) -> bool:
+        return refused() if path.endswith("/tree/day") else trees.target.rename(path, place)
+
+    outcome = trees.sync(snapshots=True, delete=delete, target=Changed(trees.target, rename=rename))
+    assert outcome.exit_code is not ExitCode.DONE
+    assert trees.at_target() == before
+    trees.sync(snapshots=True, delete=delete)
+    trees.assert_twin()
+
+
+@pytest.mark.parametrize("delete", DELETES)
 @pytest.mark.parametrize("moment", range(1, 30))
-def test_a_run_that_is_killed_while_directories_change_places_is_gone_on_with(moment: int) -> None:
-    trees = overwritten(delete="trash")
+def test_a_run_that_is_killed_while_directories_change_places_is_gone_on_with(moment: int, delete: str) -> None:
+    trees = overwritten(delete=delete)
     left = [moment]
 
     def killing(name: str) -> Callable[..., Any]:
@@ -149,9 +182,9 @@ def test_a_run_that_is_killed_while_directories_change_places_is_gone_on_with(mo
 
     target = Changed(trees.target, **{name: killing(name) for name in ("rename", "delete", "write", "create_from")})
     with suppress(KeyboardInterrupt):
-        trees.sync(snapshots=True, delete="trash", target=target)
+        trees.sync(snapshots=True, delete=delete, target=target)
     trees.leases.lose_holders()
-    trees.sync(snapshots=True, delete="trash")
+    trees.sync(snapshots=True, delete=delete)
     trees.assert_twin()
 
 
