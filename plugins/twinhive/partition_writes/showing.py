@@ -146,7 +146,7 @@ class Showing:
             f"the first is {paths[0]}",
             expected="the files as the job has written them",
             next_step="look who has changed the partition meanwhile, its rows are left as they are; "
-            "then write with another job",
+            f"then write the rows of {first}, and no others, with another job: what this one has shown stays",
         )
 
     def _add(self, new: Sequence[WrittenPartition]) -> None:
@@ -214,7 +214,8 @@ class Showing:
                     f"{goal} cannot be appended to {self._name(written.values)}",
                     found="nothing at either place" if found is None else f"a file of {found.length} bytes",
                     expected=f"the file of {length} bytes that this job has written",
-                    next_step="look who has changed the partition meanwhile; then write with another job",
+                    next_step="look who has changed the partition meanwhile; then write its rows, and no others, with "
+                    "another job: what this one has shown stays",
                 )
         return WrittenPartition(written.values, partition.location, written.files)
 
