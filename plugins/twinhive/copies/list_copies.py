@@ -106,9 +106,9 @@ class ListCopies:
             idle = f"every copy is there and fresh as of event {found.news.end.event_id}"
             self.work.report(f"{idle}; {unmarked} marks taken away, {removed} directories removed")
             return replace(counts, idle=idle)
-        event_id = found.news.end.event_id
-        is_new = not has_list(ports.replica_files, policy, list_name(event_id, needed))
-        listed = write_list(ports.source_files, ports.replica_files, policy, log_id, event_id, needed)
+        here = found.news.end
+        is_new = not has_list(ports.replica_files, policy, list_name(here.event_id, needed))
+        listed = write_list(ports.source_files, ports.replica_files, policy, log_id, here, needed)
         return self._little_copied(ports, self._told(ports, counts, listed, is_new=is_new))
 
     def _little_copied(self, ports: WritePorts, listed: CopiesListed) -> CopiesListed:

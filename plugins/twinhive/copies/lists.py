@@ -12,6 +12,7 @@ from twinhive.dump.shards import pack_lines, unpack_lines
 from twinhive.dump.store import read_json, write_json
 from twinhive.model.batches import Batch
 from twinhive.model.changes.contents import SourceFile
+from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
 from twinhive.model.files import FileStatus, base_name, copying_weight, join, short_hash
 from twinhive.model.policy import Policy
@@ -41,6 +42,7 @@ class CopyList:
 
     name   of its directory: the event, and a hash of the objects
     token  a hash of all its files: directories of copies bear it, so that none is taken for another's
+    time, digest   which event it is; 0 and '' of lists of earlier versions, and where the log had no event
     """
 
     name: str
@@ -48,6 +50,13 @@ class CopyList:
     event_id: int
     token: str
     batches: tuple[CopyListBatch, ...]
+    time: int = 0
+    digest: str = ""
+
+    @property
+    def position(self) -> Position:
+        """The event after which it was made."""
+        return Position(self.event_id, self.time, self.digest)
 
     @property
     def copies(self) -> str:
@@ -99,10 +108,10 @@ def _item(one: CopyObject, relative: str, status: FileStatus) -> CopyItem:
 
 
 def write_list(
-    source: FileReader, target: FileWriter, policy: Policy, log_id: str, event_id: int, objects: Sequence[CopyObject]
+    source: FileReader, target: FileWriter, policy: Policy, log_id: str, here: Position, objects: Sequence[CopyObject]
 ) -> CopyList:
     """List the files of objects, and write all down in batches. Memory holds one batch."""
-    name = list_name(event_id, objects)
+    name = list_name(here.event_id, objects)
     token, batches = hashlib.sha256(), []
     for number, some in enumerate(_batches(source, policy, objects), start=1):
         batch = f"b{number:04d}"
@@ -113,7 +122,7 @@ def write_list(
         target.write(_objects_path(policy, name, batch), pack_lines(line_of(one.fields()) for one in some))
         length = sum(item.length for item in items)
         batches.append(CopyListBatch(batch, _label(list(some)), len(some), len(items), length))
-    made = CopyList(name, log_id, event_id, token.hexdigest()[:8], tuple(batches))
+    made = CopyList(name, log_id, here.event_id, token.hexdigest()[:8], tuple(batches), here.time, here.digest)
     # Written last: its presence says that the list is complete.
     write_json(target, _manifest_path(policy, name), asdict(made))
     return made

@@ -77,20 +77,64 @@ def newest_news(
     `newest` is the newest event as it was known just before; None: it is asked for.
     """
     reading = _reading(policy, Position(after_event), log_id)
-    newest = log.current_event_id() if newest is None else newest
+    _read_to(log, reading, log.current_event_id() if newest is None else newest)
+    return CopyNews(policy.source.database, reading.tail)
+
+
+@dataclass
+class NewsSinceList:
+    """What the log tells since a list was made: each event is read once, however many pieces are published."""
+
+    log: MetastoreReader
+    reading: Reading
+    _is_read: bool = True
+
+    @classmethod
+    def begin(cls, log: MetastoreReader, policy: Policy, here: Position, log_id: str) -> "NewsSinceList | None":
+        """Read what came after the event of a list; None where the log is another one than the list was made under.
+
+        The event itself proves the log, as long as it is there: a restored metastore gives its number to another one.
+        """
+        reading = _reading(policy, here, log_id)
+        rows = log.events_after(here.event_id - 1, _AT_ONCE) if here.digest else []
+        if not rows or rows[0].event_id != here.event_id:
+            newest = log.current_event_id()
+            if log.log_id() != log_id or newest < here.event_id:
+                return None
+            _read_to(log, reading, newest)
+        elif rows[0].position != here:
+            return None
+        else:
+            for row in rows[1:]:
+                reading.take(row)
+        return cls(log, reading)
+
+    def so_far(self, policy: Policy) -> CopyNews:
+        """Return what the log tells now; what was read to begin with is not read again for the first piece."""
+        if not self._is_read:
+            _read_on(self.log, self.reading)
+        self._is_read = False
+        return CopyNews(policy.source.database, self.reading.tail)
+
+
+_AT_ONCE = 300
+
+
+def _read_on(log: MetastoreReader, reading: Reading) -> None:
     while rows := log.events_after(reading.end.event_id, _AT_ONCE):
         for row in rows:
             reading.take(row)
-    if newest < after_event:
+
+
+def _read_to(log: MetastoreReader, reading: Reading, newest: int) -> None:
+    """Read on; what the log does not tell up to its newest event is said."""
+    _read_on(log, reading)
+    if newest < reading.begin:
         reading.lose(f"the log ends with event {newest}", NEVER)
     elif reading.end.event_id < newest:
         # A log that was emptied is not one in which nothing has happened.
         reading.lose(f"the log has no event {reading.end.event_id + 1}", newest)
         reading.end = position_at(log, newest)
-    return CopyNews(policy.source.database, reading.tail)
-
-
-_AT_ONCE = 300
 
 
 def _reading(policy: Policy, begin: Position, log_id: str) -> Reading:

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from twinhive.copies.lists import CopyList, ListedCopies, lists_there, objects_of
 from twinhive.copies.marking import objects_now, write_marks
-from twinhive.copies.news import newest_news
+from twinhive.copies.news import NewsSinceList
 from twinhive.copies.objects import CopyObject, Marked
 from twinhive.copies.overwritten import changed_meanwhile, restore_overwritten
 from twinhive.copies.placing import discard_list, place_of, put_in_place
@@ -47,13 +47,9 @@ class PublishCopies:
         policy = self.work.policy
         with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
             lists = lists_there(ports.replica_files, policy)
-            log_id, newest_event = ports.source.log_id(), ports.source.current_event_id()
-            told = [one for one in lists if one.log_id == log_id and one.event_id <= newest_event]
-            publishing = _Publishing(ports, self.work, lease, newest_event, next(iter(told), None))
+            publishing = _Publishing(ports, self.work, lease)
             for listed in lists:
-                # Of another log nothing can be marked: a metastore was restored since it was listed.
-                for batch in listed.batches if listed in told else ():
-                    publishing.publish(listed, objects_of(ports.replica_files, policy, listed.name, batch.name))
+                publishing.publish(listed)
                 lease.confirm()
                 discard_list(ports.replica_files, policy, listed.name)
             lease.confirm()
@@ -72,22 +68,32 @@ class _Publishing:
     ports: WritePorts
     work: Work
     lease: Lease
-    newest_event: int
-    newest: CopyList | None
+    newest: CopyList | None = None
+    """The newest list that the log tells of."""
     done: CopiesPublished = field(default_factory=CopiesPublished)
     _marked: set[tuple[TableName, Values]] = field(default_factory=set)
     """What has a copy of a newer list."""
 
-    def publish(self, listed: CopyList, batch: ListedCopies) -> None:
+    def publish(self, listed: CopyList) -> None:
+        """Publish a list, batch by batch; nothing of one that was made under another log."""
+        policy = self.work.policy
+        since = NewsSinceList.begin(self.ports.source, policy, listed.position, listed.log_id)
+        if since is None:
+            return  # a metastore was restored since
+        self.newest = self.newest or listed
+        for batch in listed.batches:
+            self._publish_batch(listed, objects_of(self.ports.replica_files, policy, listed.name, batch.name), since)
+
+    def _publish_batch(self, listed: CopyList, batch: ListedCopies, since: NewsSinceList) -> None:
         """Publish a batch, table by table, as many objects at a time as one call of the metastore takes."""
         most = self.work.policy.options.partitions_per_call
         left = ((one, items) for one, items in batch.items() if (one.table, one.values) not in self._marked)
         for name, group in groupby(left, key=lambda pair: pair[0].table):
             objects = list(group)
             for start in range(0, len(objects), most):
-                self._publish(listed, name, dict(objects[start : start + most]))
+                self._publish(listed, name, dict(objects[start : start + most]), since)
 
-    def _publish(self, listed: CopyList, name: TableName, objects: ListedCopies) -> None:
+    def _publish(self, listed: CopyList, name: TableName, objects: ListedCopies, since: NewsSinceList) -> None:
         policy = self.work.policy
         self.lease.confirm()
         files = self.ports.replica_files
@@ -97,8 +103,8 @@ class _Publishing:
             policy.options.copy_threads,
         )
         there = {one: objects[one] for one, is_placed in zip(objects, placed, strict=True) if is_placed}
-        # The log first: whatever happens from here on comes after the event that the mark bears.
-        news = newest_news(self.ports.source, policy, listed.event_id, listed.log_id, self.newest_event)
+        # The log before the objects: whatever happens meanwhile comes after the event that the mark bears.
+        news = since.so_far(policy)
         now = objects_now(self.ports.replica, name, [one.values for one in there])
         unchanged = Unchanged(self.ports, policy, news, now).of(there)
         marks = {

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from twinhive.events.decoder import KNOWN_TYPES, decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.reader import position_at, read_events
+from twinhive.events.scope import is_of_default_catalog
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.copies.marks import TICKET, CopyMark
@@ -22,7 +23,6 @@ from twinhive.ports import EventLog
 Touches = Sequence[tuple[int, Touch]]
 NEVER = 2**63
 """No event has such a number: nothing is told."""
-_DEFAULT_CATALOGS = frozenset({None, "", "hive"})
 _OF_ALL_TABLES = (EventType.CREATE_DATABASE, EventType.DROP_DATABASE)
 
 
@@ -182,7 +182,7 @@ def _told_by(row: EventRow, database: str | None, asked: Callable[[TableName], b
 
 def _is_passed_over(row: EventRow, database: str | None, asked: Callable[[TableName], bool]) -> bool:
     """True for an event that cannot concern what is asked for, by its row alone."""
-    if row.catalog not in _DEFAULT_CATALOGS:
+    if not is_of_default_catalog(row):
         return True
     if row.event_type == EventType.ALTER_TABLE:
         return False  # a rename: the row names the new table alone
