@@ -222,9 +222,7 @@ def _staged(ports: ReadPorts, policy: Policy, dump: Dump, state: ReplicaState) -
 
 
 def _staged_part(ports: ReadPorts, policy: Policy, dump: Dump, position: int) -> StagedWindow | None:
-    """Return how much of a window is there that is not copied as a whole."""
-    if not _has_parts(dump):
-        return None
+    """Return how much of a window is there whose copies have not all said that they are done; it may be all of it."""
     lost, missing = dict[int, Text](), set[int]()
     for batch in dump.manifest.batches:
         copied = copied_batch(ports.replica_files, policy.staging, dump.key, batch.name)
@@ -232,7 +230,9 @@ def _staged_part(ports: ReadPorts, policy: Policy, dump: Dump, position: int) ->
         gone = lost_events(copied) if copied else {}
         lost |= {event_id: reason for event_id, reason in gone.items() if event_id in absent}
         missing |= absent - gone.keys()
-    return _staged_until(ports, policy, dump, position, min(missing), lost) if missing else None
+    if missing and not _has_parts(dump):
+        return None
+    return _staged_until(ports, policy, dump, position, min(missing, default=None), lost)
 
 
 def _staged_until(
