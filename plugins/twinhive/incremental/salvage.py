@@ -19,6 +19,7 @@ from twinhive.incremental.applying import Applying
 from twinhive.incremental.kept_windows import kept_windows
 from twinhive.incremental.lost_files import lost_files_met
 from twinhive.incremental.no_source import without_source
+from twinhive.incremental.salvage_notes import NotedStaging, note_staged, noted_staging
 from twinhive.log.told_events import told_events
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow, Foreign, LogBroken, Unexplained
@@ -153,6 +154,8 @@ class Salvage:
                 staged = staged_window(alone, self.policy, state)
                 if staged is None or state.position.event_id > self.until:
                     break
+                lease.confirm()
+                note_staged(ports.replica_files, staged.dump, NotedStaging(staged.end, staged.lost))
                 trouble = self._apply(begin, staged, state)
                 if not staged.is_whole or staged.end.event_id > self.until:
                     break
@@ -212,6 +215,20 @@ def _staged(ports: ReadPorts, policy: Policy, dump: Dump, state: ReplicaState) -
         return None
     if begin == end and not is_asked_for(ports.replica_files, policy, dump):
         return None
+    # What a run before this one has found comes first: it may have taken some of it out of staging.
+    both = (_noted(ports, policy, dump, position), _staged_now(ports, policy, dump, position))
+    return max((one for one in both if one is not None), key=_how_far, default=None)
+
+
+def _noted(ports: ReadPorts, policy: Policy, dump: Dump, position: int) -> StagedWindow | None:
+    noted = noted_staging(ports.replica_files, dump)
+    if noted is None or noted.end.event_id <= position:
+        return None
+    lost = {event_id: reason for event_id, reason in noted.lost.items() if event_id > position}
+    return StagedWindow(policy, dump, noted.end, lost)
+
+
+def _staged_now(ports: ReadPorts, policy: Policy, dump: Dump, position: int) -> StagedWindow | None:
     try:
         lost = check_window(ports, dump, policy, position)
     except Unexplained:  # all of it may be staged

@@ -1,12 +1,22 @@
 """A copy that is killed after its last file and before its result: all is staged, and a failover applies all."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from tests.support.worlds.fake_world import tuned
+from tests.support import seeds
+from tests.support.worlds.copies import left_by_kills
+from tests.support.worlds.fake_world import killable, tuned
 from tests.unit.incremental.files.test_lost_files_of_windows import failing, window
-from tests.unit.incremental.files.test_salvage import UP_TO_COPY, at_replica, at_source, named_by_plan, take_over
+from tests.unit.incremental.files.test_salvage import (
+    UP_TO_COPY,
+    at_replica,
+    at_source,
+    named_by_plan,
+    states,
+    take_over,
+)
 from tests.unit.incremental.test_incremental import Followed
 from tests.unit.operations.test_failover import position, promotion, ready, silent
 from twinhive.dump.layout import WHOLE_TABLES, result_path
@@ -70,3 +80,48 @@ def test_beside_a_table_that_comes_whole_its_own_copy_has_to_have_said_so(
     end = window(followed).manifest.end.event_id
     silent(followed)
     assert named_by_plan(followed) == (end if is_taken else begin)
+
+
+def whole(followed: Followed) -> None:
+    """Leave all staged, of which no result tells."""
+    copy_killed_before_its_result(followed)
+
+
+def in_part(followed: Followed) -> None:
+    """Leave staged what comes before the last event with files."""
+    copy_killed_before_its_result(followed)
+    files, events = followed.world.replica_files, f"{followed.policy.staging}/events/"
+    staged = sorted(path for path in files.paths() if path.startswith(events))
+    files.delete_file([path for path in staged if not files.status(path).is_directory][-1])
+
+
+@pytest.mark.parametrize(
+    ("consistency", "left"), [("every_event", whole), ("window_end", whole), ("every_event", in_part)]
+)
+def test_a_salvage_killed_at_any_change_is_ended_by_a_rerun_at_the_event_that_it_was_to_reach(
+    consistency: str, left: Callable[[Followed], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it has applied is in staging no more: a rerun that looked there would stop before it."""
+    monkeypatch.setattr(seeds, "kill_points", lambda step: slice(None))
+    followed = ready(Followed(tuned(consistency=consistency, batch_objects=1)))
+    users = followed.users
+    seen = states(
+        followed,
+        [
+            lambda: users.insert("plain", None, [b"one", b"two", b"three"]),
+            lambda: users.insert("orders", ("a b",), [b"four", b"five"]),
+            lambda: users.set_parameters("plain", {"colour": "blue"}),
+        ],
+    )
+    left(followed)
+    at = named_by_plan(followed)
+    assert at > position(followed)
+
+    def act(world: Followed, switch: Any) -> None:
+        take_over(world, at, killable(world.world.ports(), switch))
+
+    for one in left_by_kills(lambda: followed, act):
+        silent(one)
+        take_over(one, at)
+        assert promotion(one).position.event_id == at
+        assert at_replica(one) == seen[at]
