@@ -171,9 +171,11 @@ def followed_policy(parameters: Parameters) -> str | None:
     return policy if policy and ReplicaState.read(parameters).phase is not Phase.PROMOTED else None
 
 
-def is_made_by_hive(parameters: Parameters) -> bool:
-    """True for a replica of Hive's own REPL LOAD, which no policy of ours has taken over."""
-    return POLICY not in parameters and parameters.get(LAST_ID, "").isdigit()
+def is_of_hive(parameters: Parameters) -> bool:
+    """True for a replica whose position Hive's REPL LOAD has written last: none of ours is on it, or another one."""
+    last_id = parameters.get(LAST_ID, "")
+    ours = parameters.get(POSITION, "").partition(":")[0]
+    return last_id.isdigit() and (POLICY not in parameters or ours != last_id)
 
 
 def _position(parameters: Parameters) -> Position:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from twinhive.apply.places import managed_directory
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import is_below, join, qualified
-from twinhive.model.marks import LAST_ID, POLICY, followed_policy, is_made_by_hive
+from twinhive.model.marks import LAST_ID, POLICY, followed_policy, is_of_hive
 from twinhive.model.names import TableName, default_directory
 from twinhive.model.objects import Database, Table
 from twinhive.ports import FileReader, MetastoreReader
@@ -84,7 +84,7 @@ def _refuse_replica(metastore: MetastoreReader, name: TableName) -> None:
     """Refuse a database that follows a source: a table of that name may come from there at any moment."""
     database = metastore.database(name.database)
     parameters = database.parameters if database else {}
-    if is_made_by_hive(parameters):
+    if is_of_hive(parameters):
         raise ActNow(
             f"database {name.database} is a replica that Hive's REPL LOAD has made: nothing is imported there",
             found=f"{LAST_ID}={parameters[LAST_ID]}",

@@ -7,7 +7,8 @@ that it follows from there on. What is stamped already may keep its stamp.
 from dataclasses import replace
 
 from twinhive.events.reader import position_at
-from twinhive.model.marks import LAST_ID, POLICY, POSITION, Phase, ReplicaState, Stamp
+from twinhive.model import marks
+from twinhive.model.marks import LAST_ID, Phase, ReplicaState, Stamp
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
 from twinhive.ports import Lease, WritePorts
@@ -16,11 +17,8 @@ from twinhive.step.base import Report
 
 
 def is_of_hive(database: Database | None) -> bool:
-    """True for a replica whose position Hive has written last: none of ours is on it, or another one."""
-    parameters = database.parameters if database else {}
-    last_id = parameters.get(LAST_ID, "")
-    ours = parameters.get(POSITION, "").partition(":")[0]
-    return last_id.isdigit() and (POLICY not in parameters or ours != last_id)
+    """True for a replica that is there, and whose position Hive has written last."""
+    return database is not None and marks.is_of_hive(database.parameters)
 
 
 def adopt(ports: WritePorts, policy: Policy, lease: Lease, report: Report) -> None:
