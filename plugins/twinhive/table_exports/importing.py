@@ -84,6 +84,14 @@ def _refuse_replica(metastore: MetastoreReader, name: TableName) -> None:
     """Refuse a database that follows a source: a table of that name may come from there at any moment."""
     database = metastore.database(name.database)
     parameters = database.parameters if database else {}
+    policy = followed_policy(parameters)
+    if policy is not None:
+        raise ActNow(
+            f"database {name.database} is the replica of policy {policy}: nothing is imported there",
+            found=f"{POLICY}={policy}",
+            expected="a database that follows no source",
+            next_step="import it at the policy's source, then the next run brings it; or into another database",
+        )
     if is_of_hive(parameters):
         raise ActNow(
             f"database {name.database} is a replica that Hive's REPL LOAD has made: nothing is imported there",
@@ -93,12 +101,3 @@ def _refuse_replica(metastore: MetastoreReader, name: TableName) -> None:
             f"where Hive loads no more into this one, take out the mark: ALTER DATABASE {name.database} "
             f"SET DBPROPERTIES ('{LAST_ID}'='')",
         )
-    policy = followed_policy(parameters)
-    if policy is None:
-        return
-    raise ActNow(
-        f"database {name.database} is the replica of policy {policy}: nothing is imported there",
-        found=f"{POLICY}={policy}",
-        expected="a database that follows no source",
-        next_step="import it at the policy's source, then the next run brings it; or into another database",
-    )
