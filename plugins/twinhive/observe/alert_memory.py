@@ -64,7 +64,7 @@ def judge(
     """Compare alerts with what was remembered; without a usable memory everything is news.
 
     `remind` are the seconds after which a policy is reminded, `unseen` the policies of which nobody knows now how they
-    are. What cannot be seen now, because something greater hides it, is not over.
+    are, and of others the kinds (`kind_of`). What cannot be seen now, because something greater hides it, is not over.
     """
     every = list(alerts)
     kept = _usable(memory)
@@ -96,9 +96,14 @@ def is_hidden(key: str, alerts: Iterable[Alert], unseen: Collection[str] = ()) -
     if kind == AlertKind.SILENT:
         # Whoever judges is not silent.
         return False
-    if policy in unseen and kind not in _HIDES:
+    if kind_of(policy, kind) in unseen or (policy in unseen and kind not in _HIDES):
         return True
     return any(_hides(alert, policy, kind, about) for alert in alerts)
+
+
+def kind_of(policy: str, kind: str) -> str:
+    """Name one kind of a policy's alerts, of which nobody knows now whether they still stand."""
+    return f"{policy} {kind}"
 
 
 def _hides(alert: Alert, policy: str, kind: str, about: str) -> bool:

@@ -16,6 +16,7 @@ from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import PHASE, Phase
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
+from twinhive.model.watching.alerts import AlertKind
 from twinhive.model.watching.load_progress import LoadProgress
 from twinhive.observe.follower import Follower, file_system_name, metastore_name
 from twinhive.observe.load_progress import read_progress
@@ -36,6 +37,7 @@ class WatchedPolicy:
     free_bytes    what may still be written below the staging directory
     progress      how far the copy is of a replica that is being loaded, or is to be
     held          the sets that are done at the source and held on the replica, by table and set
+    unknown       the kinds of alerts of which nobody knows now whether they still stand: no answer came
     """
 
     quarantined: Mapping[str, str] = field(default_factory=dict)
@@ -45,6 +47,7 @@ class WatchedPolicy:
     free_bytes: int | None = None
     progress: LoadProgress | None = None
     held: Mapping[str, HeldNote] | None = None
+    unknown: frozenset[AlertKind] = frozenset()
 
     def held_age(self, at: float) -> float | None:
         """Return since how many seconds the oldest of them is held, 0 for none; None where that is not known."""
@@ -97,7 +100,22 @@ def watched(one: Follower, at: float, answers: Answers) -> WatchedPolicy:
         progress=_known(answers.get(("progress", name))),
         free_bytes=_known(answers.get(("room", parent(one.policy.staging)))),
         held=_known(answers.get(("held", name))),
+        unknown=frozenset(kind for kind, asked in _asked(one).items() if any(map(_failed, map(answers.get, asked)))),
     )
+
+
+def _asked(one: Follower) -> Mapping[AlertKind, Sequence[tuple[str, str]]]:
+    """Return the questions whose answers say whether an alert of a kind stands."""
+    name, files = one.policy.name, one.ports.replica_files
+    return {
+        AlertKind.SPACE: [("room", parent(one.policy.staging))],
+        AlertKind.HELD: [("held", name)],
+        AlertKind.EXTERNAL: [("waiting", files.root), ("since", name), ("passes", name)],
+    }
+
+
+def _failed(answer: Any) -> bool:
+    return isinstance(answer, TwinhiveError)
 
 
 def _may_be_loading(database: Any) -> bool:
@@ -120,12 +138,12 @@ def _waiting(one: Follower, answers: Answers) -> TablesWaiting | None:
 
 
 def _known(answer: Any) -> Any:
-    return None if isinstance(answer, TwinhiveError) else answer
+    return None if _failed(answer) else answer
 
 
 def _age(since: Any, at: float) -> float | None:
     """Return how long ago a time was, None for none; an event that its log does not hold any more has the time 0."""
-    return None if since is None or isinstance(since, TwinhiveError) else max(0.0, at - since)
+    return None if since is None or _failed(since) else max(0.0, at - since)
 
 
 def _time_of(log: EventLog, event_id: int) -> float:

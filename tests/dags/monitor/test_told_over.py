@@ -22,8 +22,10 @@ from twinhive.model.errors import Unreachable
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe import gateway_alerts
 from twinhive.observe.alert_memory import judge
+from twinhive.observe.follower import Limits
 from twinhive.observe.lag import PolicyLag
 from twinhive.observe.publishers import PublisherSeen
+from twinhive.observe.watched import WatchedPolicy
 from twinhive.requests.request_files import pause
 from twinhive.settings import load_configuration
 
@@ -77,6 +79,21 @@ def test_messages_that_are_late_are_not_over_while_their_metastore_is_away(tmp_p
         memory = judged.memory
         over += [(minute, str(one.kind)) for one in judged.over]
     assert over == [(16, "publisher")]
+
+
+def test_what_one_question_would_tell_is_not_over_while_it_gets_no_answer(tmp_path: Path) -> None:
+    """The policy answers; only the file system does not say how much room there is."""
+    full, well = WatchedPolicy(free_bytes=1), WatchedPolicy(free_bytes=1 << 40)
+    untold = WatchedPolicy(unknown=frozenset({AlertKind.SPACE}))
+    memory: object = {}
+    over = []
+    for minute, watched in enumerate([full, *[untold] * 10, *[well] * 10]):
+        lag = PolicyLag("sales", NOW, phase="following", limits=Limits(free_bytes=1_000), watched=watched)
+        round_ = WatchRound(load_configuration(tmp_path), [lag], None, NOW + 60 * minute, WatchedRemotes())
+        judged = judge(round_.alerts(), memory, round_.at, unseen=round_.unseen)
+        memory = judged.memory
+        over += [(minute, str(one.kind)) for one in judged.over]
+    assert over == [(16, "space")]
 
 
 def test_a_policy_whose_server_does_not_answer_is_not_seen(tmp_path: Path) -> None:

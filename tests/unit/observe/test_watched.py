@@ -152,6 +152,26 @@ def test_what_cannot_be_found_out_makes_no_policy_unreachable(
     lag = measured(followed)
     assert (lag.phase, lag.error, lag.watched.free_bytes) == ("following", None, None)
     assert alerts_of([lag]) == []
+    assert lag.watched.unknown == {AlertKind.SPACE}
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("last_complete_pass", AlertKind.EXTERNAL),
+        ("what_waits", AlertKind.EXTERNAL),
+        ("held_notes", AlertKind.HELD),
+    ],
+)
+def test_of_what_gets_no_answer_nobody_knows_whether_it_still_stands(
+    followed: FollowedExternals, monkeypatch: pytest.MonkeyPatch, question: str, kind: AlertKind
+) -> None:
+    def silent(*_: Any) -> Any:
+        raise Unreachable("no answer", next_step="wait")
+
+    assert measured(followed).watched.unknown == frozenset()
+    monkeypatch.setattr(f"twinhive.observe.watched.{question}", silent)
+    assert kind in measured(followed).watched.unknown  # and whatever else was to be asked there
 
 
 def test_each_kind_says_how_urgent_it_is_and_what_it_means() -> None:

@@ -20,7 +20,7 @@ from twinhive.journal.writing import open_journal
 from twinhive.model.errors import ActNow, InvalidSettings, Unreachable
 from twinhive.model.remotes.definitions import REMOTES_FILE
 from twinhive.model.watching.alerts import AlertKind
-from twinhive.observe.alert_memory import FORGET_SECONDS, Judged, Over, Standing, is_hidden
+from twinhive.observe.alert_memory import FORGET_SECONDS, Judged, Over, Standing, is_hidden, kind_of
 from twinhive.observe.gateway_alerts import REMOTES, gateway_alerts
 from twinhive.observe.lag import PolicyLag
 from twinhive.observe.lag_alerts import ALL, Alert, alerts_of, state_line
@@ -72,9 +72,11 @@ class WatchRound:
 
     @property
     def unseen(self) -> frozenset[str]:
-        """Return of whom nobody knows now how they are: a server does not answer, or a file cannot be used."""
+        """Return of whom, or of which kind, nobody knows now: a server does not answer, or a file cannot be used."""
         policies = {lag.policy for lag in (*self.found, *self.placements) if lag.error is not None}
-        return frozenset(policies | {messages_of(one.cluster) for one in self.publishers if one.trouble is not None})
+        kinds = {kind_of(lag.policy, kind) for lag in self.found for kind in lag.watched.unknown}
+        clusters = {messages_of(one.cluster) for one in self.publishers if one.trouble is not None}
+        return frozenset(policies | kinds | clusters)
 
     def alerts(self) -> list[Alert]:
         """Return all that is wrong."""
