@@ -55,6 +55,16 @@ class Folding:
         self.events = 0
         """How many events were folded. They are not kept: there may be millions of them since the dump began."""
 
+    def consolidate(self, gone: Collection[str]) -> Dump:
+        """Do a round: fold all that the log holds after the dump's end, read again what is unsure, write a new dump.
+
+        The files of the batches that are `gone` are listed again.
+        """
+        self.doubt(gone)
+        for event_range in self._stream.event_ranges_after(self._end):
+            self.follow(event_range)
+        return self.write(self.settle(self._end))
+
     def doubt(self, batches: Collection[str]) -> None:
         """List the files of some batches again: what was listed is not there any more. To be said before any event."""
         some = [batch for batch in self._dump.manifest.batches if batch.name in batches]
@@ -80,12 +90,6 @@ class Folding:
 
     def _put(self, name: TableName, state: TableState) -> None:
         self.shard = replace(self.shard, tables={**self.shard.tables, name: state})
-
-    def follow_log(self) -> Position:
-        """Fold all that the log holds after the dump's end, and read again what is unsure; return where that ends."""
-        for event_range in self._stream.event_ranges_after(self._end):
-            self.follow(event_range)
-        return self.settle(self._end)
 
     def settle(self, end: Position) -> Position:
         """Read again what is unsure; tables that events touch meanwhile join in."""

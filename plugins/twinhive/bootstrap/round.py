@@ -74,16 +74,12 @@ def fold_log(run: RoundStage) -> RoundStage:
     finish_publishing(ports.dump_files, policy)
     dump = current_dump(ports.dump_files, policy)
     folding = Folding(EventStream.of(ports, policy), dump)
-    folding.doubt(_superseded(ports, policy, dump))
-    end = folding.follow_log()
-    new = folding.write(end)
+    new = folding.consolidate(_superseded(ports, policy, dump))
     if run.loaded is Phase.ABSENT:
         # A load that was cut off may have moved copies away that results speak of: then the copy looks again.
         _carry_results(ports, policy, dump, new, folding.kept)
-    tables = len(folding.shard.tables)
-    return replace(
-        run, dump=new, folded=Folded(new.key, (), new.manifest.base.round, folding.events, tables, end.event_id)
-    )
+    tables, end = len(folding.shard.tables), new.manifest.end.event_id
+    return replace(run, dump=new, folded=Folded(new.key, (), new.manifest.base.round, folding.events, tables, end))
 
 
 def remove_older_dumps(run: RoundStage) -> RoundStage:

@@ -234,8 +234,7 @@ def test_what_hive_read_while_the_source_went_on_is_consolidated_with_the_log(hi
     taken = hive.taken_over(read_hive_dump(hive.files, directory), policy)
     assert taken.manifest.kind is DumpKind.BOOTSTRAP
     assert taken.manifest.begin.event_id == taken.manifest.end.event_id == begin
-    folding = Folding(EventStream(hive.repl.ports(), policy), taken)
-    exact = folding.write(folding.follow_log())
+    exact = Folding(EventStream(hive.repl.ports(), policy), taken).consolidate(())
     remove_other_dumps(hive.files, policy, exact.layout)
     assert hive.load_ours(exact, policy) == hive.repl.world.source.current_event_id()
     assert_twin(hive.repl.world)

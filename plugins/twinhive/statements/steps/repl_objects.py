@@ -43,7 +43,8 @@ def consolidated(
     """Return the dump brought to one event, its files with checksums. Raises TryAgain when files vanish too fast."""
     gone: list[Batch] = []
     for _ in range(policy.options.most_rounds):
-        dump = _round(ports, policy, dump, gone)
+        dump = Folding(EventStream(ports, policy), dump).consolidate({batch.name for batch in gone})
+        remove_other_dumps(ports.dump_files, policy, dump.layout)
         end, batches = dump.manifest.end.event_id, dump.manifest.batches
         if metadata_only:
             for batch in batches:
@@ -67,15 +68,6 @@ def _list_files(ports: SourcePorts, order: DumpOrder, dump: Dump) -> None:
             write_file_list(ports.dump_files, dump.layout, batch.name, (), dump.manifest.begin.event_id)
         else:
             list_batch(ports, dump, batch.name)
-
-
-def _round(ports: SourcePorts, policy: Policy, dump: Dump, gone: list[Batch]) -> Dump:
-    """Fold what has happened since into a new dump; the files of batches in `gone` are listed again."""
-    folding = Folding(EventStream(ports, policy), dump)
-    folding.doubt({batch.name for batch in gone})
-    new = folding.write(folding.follow_log())
-    remove_other_dumps(ports.dump_files, policy, new.layout)
-    return new
 
 
 def described(files: FileWriter, dump: Dump, said: StatementSaid) -> Dump:
