@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from twinhive import __version__
-from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind
 from twinhive.model.batches import Batch, Slice
 from twinhive.model.changes.events import Position
@@ -15,7 +14,7 @@ from twinhive.model.constraints import TablePair
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Function
-from twinhive.model.policy import EVERY_EVENT, Policy
+from twinhive.model.policy import EVERY_EVENT
 from twinhive.model.text import Clear
 
 FORMAT_VERSION = 2
@@ -172,25 +171,6 @@ def _said(fields: dict[str, Any]) -> StatementSaid:
     """Read what a statement says; dumps of earlier versions, and of policies, may lack any of it."""
     names = asdict(StatementSaid())
     return StatementSaid(**{name: fields[name] for name in names if name in fields})
-
-
-def window_manifest(
-    policy: Policy, log_id: str, token: str, database: Database, event_range: EventRange, batches: tuple[Batch, ...]
-) -> DumpManifest:
-    """Describe a dump of events, with no cascades and no whole tables so far."""
-    return DumpManifest(
-        kind=DumpKind.INCREMENTAL,
-        token=token,
-        policy=policy.name,
-        fingerprint=policy.fingerprint,
-        log_id=log_id,
-        begin=event_range.begin,
-        end=event_range.end,
-        database=database,
-        batches=batches,
-        content=WindowContent(consistency=policy.options.consistency),
-        events=len(event_range.rows),
-    )
 
 
 def _base(fields: dict[str, Any]) -> BaseContent:

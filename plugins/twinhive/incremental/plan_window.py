@@ -2,36 +2,25 @@
 taken up, or with nothing in the log, they have nothing to do.
 """
 
-import uuid
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import wraps
 
-from twinhive.apply.compaction import segments
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.event_range import EventRange
-from twinhive.dump.layout import DumpKind, DumpLayout
-from twinhive.dump.manifest import window_manifest
-from twinhive.dump.store import attempts_of, begin_attempt, being_written, dumps_of, publish_dump
-from twinhive.dump.unnamed_store import write_unnamed
-from twinhive.events.decoder import decode_event
+from twinhive.dump.layout import DumpKind
+from twinhive.dump.store import attempts_of, being_written, dumps_of
 from twinhive.incremental.asked_for import freeze_requested
 from twinhive.incremental.bounded_window import beside_copies
 from twinhive.incremental.everything import range_without_events, read_database, request_all_tables
-from twinhive.incremental.tables_at_end import first_tables, write_snapshots
+from twinhive.incremental.tables_at_end import first_tables
 from twinhive.incremental.whole_tables import request_whole_tables
-from twinhive.incremental.window_files import event_items, write_event_batches
 from twinhive.incremental.window_stage import WindowDraft, WindowStage
-from twinhive.log.cascade_memory import followed_in_window
+from twinhive.incremental.window_writer import WindowWriter
 from twinhive.log.event_stream import NextEventRange, drop_saved_events, window_after
-from twinhive.log.moved_partitions import places_on_replica
-from twinhive.log.told_events import told_events
-from twinhive.log.unnamed_files import find_unnamed
-from twinhive.model.changes.kinds import Event
 from twinhive.model.errors import Missing, TryAgain
 from twinhive.model.next_steps import RETRIES
 from twinhive.model.objects import Database
-from twinhive.model.policy import WINDOW_END, Policy
 from twinhive.replica.replica_state import state_now
 from twinhive.requests.request_files import everything_requested, request_table
 
@@ -61,9 +50,8 @@ def read_log(run: WindowStage) -> WindowStage:
     passes_much = _passes_much(run, event_range, stream.skipped)
     if not event_range.rows and not whole and not everything and not passes_much:
         return run
-    token = uuid.uuid4().hex
-    attempt = begin_attempt(ports.dump_files, policy, token)
-    return replace(run, draft=WindowDraft(stream, attempt, token, event_range, found.is_cut, everything, whole=whole))
+    window = WindowWriter.begin(stream, event_range, ports.replica)
+    return replace(run, draft=WindowDraft(window, found.is_cut, everything, whole))
 
 
 def _of_draft(part: Callable[[WindowStage, WindowDraft], WindowStage]) -> Callable[[WindowStage], WindowStage]:
@@ -73,7 +61,7 @@ def _of_draft(part: Callable[[WindowStage, WindowDraft], WindowStage]) -> Callab
     def done(run: WindowStage) -> WindowStage:
         if run.draft is None:
             return run
-        with being_written(run.ports.dump_files, run.draft.attempt):
+        with being_written(run.ports.dump_files, run.draft.window.attempt):
             return part(run, run.draft)
 
     return done
@@ -87,24 +75,21 @@ def read_whole_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
     """
     if draft.is_cut or not (draft.whole or draft.everything):
         return run
-    stream = draft.stream
     database = read_database(run.ports, run.policy) if draft.everything else None
-    tables = first_tables(run.ports, run.policy, draft.whole)
-    event_range, snapshots, read = write_snapshots(stream, draft.attempt, draft.event_range, tables)
+    window = draft.window.with_whole_tables(first_tables(run.ports, run.policy, draft.whole))
+    event_range = window.event_range
     database = database.after(event_range) if database else None
-    rows = tuple(row for row in event_range.rows if row.event_id not in stream.skipped)
+    rows = tuple(row for row in event_range.rows if row.event_id not in window.stream.skipped)
     # What has come meanwhile may say of other tables that they have to come whole.
     whole = request_whole_tables(run.ports, run.policy, run.state, rows)
-    written = {"snapshots": snapshots, "read": read, "database": database}
-    return run.drafted(event_range=replace(event_range, rows=rows), whole=whole, **written)
+    window = replace(window, event_range=replace(event_range, rows=rows))
+    return run.drafted(window=window, whole=whole, database=database)
 
 
 @_of_draft
 def freeze_requested_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
     """Freeze, under the lease, the tables that have to come whole with a later window: events do not reach them."""
-    later = [table for table in draft.whole if table not in draft.read]
-    frozen = freeze_requested(run.ports, run.work, later)
-    return run.drafted(passed_over=frozenset({*draft.read, *frozen}))
+    return _frozen(run, draft.window, draft.whole)
 
 
 @_of_draft
@@ -113,32 +98,26 @@ def write_events(run: WindowStage, draft: WindowDraft) -> WindowStage:
 
     Of what neither the log nor a directory tells any more the table has to come whole: it is asked for, and frozen.
     """
-    ports, policy, event_range = run.ports, run.policy, draft.event_range
-    events = [decode_event(row) for row in event_range.rows]
-    places = places_on_replica(ports.replica, policy)
-    found = find_unnamed(draft.stream, events, event_range.end, places, set(draft.passed_over))
-    ports.dump_files.write(draft.attempt.events, event_range.pack())
-    write_unnamed(ports.dump_files, draft.attempt, found.unnamed)
-    for table, event_id in found.untold.items():
+    ports, policy = run.ports, run.policy
+    untold = draft.window.write_events()
+    for table, event_id in untold.items():
         request_table(ports.replica_files, policy, table, f"event {event_id} changed more than it says", event_id)
-    if not found.untold:
+    if not untold:
         return run
     # What a rename links to one of these is one with it: the request is for both.
-    whole = request_whole_tables(ports, policy, run.state, event_range.rows)
-    frozen = freeze_requested(ports, run.work, [table for table in whole if table not in draft.passed_over])
-    return run.drafted(passed_over=draft.passed_over | frozen)
+    whole = request_whole_tables(ports, policy, run.state, draft.window.event_range.rows)
+    return _frozen(run, draft.window, whole)
+
+
+def _frozen(run: WindowStage, window: WindowWriter, whole: Collection[str]) -> WindowStage:
+    frozen = freeze_requested(run.ports, run.work, [table for table in whole if table not in window.passed_over])
+    return run.drafted(window=replace(window, passed_over=window.passed_over | frozen))
 
 
 @_of_draft
 def list_window_files(run: WindowStage, draft: WindowDraft) -> WindowStage:
     """List the files that the events need copied, and find the changes of columns that partitions followed."""
-    ports, policy, end = run.ports, run.policy, draft.event_range.end
-    events = list(told_events(ports.dump_files, draft.attempt))
-    items = list(event_items(ports, policy, _shown(policy, events), draft.passed_over, end))
-    batches = write_event_batches(ports, policy, draft.attempt, items, end)
-    cascades = followed_in_window(ports, draft.stream, draft.event_range, events, ports.source.log_id())
-    told = f"{len(events)} events in scope, {len(items)} files"
-    return run.drafted(batches=batches, cascades=cascades, told=told)
+    return run.drafted(window=draft.window.with_files())
 
 
 @_of_draft
@@ -148,7 +127,7 @@ def remove_old_windows(run: WindowStage, draft: WindowDraft) -> WindowStage:
     windows = dumps_of(files, policy, DumpKind.INCREMENTAL)
     applied = [layout for layout in windows if layout.bounds[1] <= run.position]
     for layout in applied[:-_KEPT_WINDOWS] + attempts_of(files, policy):
-        if layout.name != draft.attempt.name:
+        if layout.name != draft.window.attempt.name:
             discard_dump(files, layout.directory)
     drop_saved_events(files, policy, run.position)
     return run
@@ -160,32 +139,19 @@ def publish_window(run: WindowStage, draft: WindowDraft) -> WindowStage:
 
     Raises TryAgain when the replica is not any more where the window begins: what it would resync has come.
     """
-    ports, policy, event_range = run.ports, run.policy, draft.event_range
-    if (now := state_now(ports, policy).position.event_id) != run.position:
+    policy, window = run.policy, draft.window
+    if (now := state_now(run.ports, policy).position.event_id) != run.position:
         raise TryAgain(
             f"another run of policy {policy.name} has applied events while this one cut its window",
             found=f"the replica is at event {now}",
             expected=f"event {run.position}, after which the window begins",
             next_step=RETRIES,
         )
-    begin, end = event_range.begin.event_id, event_range.end.event_id
-    batches = (*draft.batches, *draft.snapshots)
-    database = draft.database.database if draft.database else _database(run)
-    manifest = window_manifest(policy, ports.source.log_id(), draft.token, database, event_range, batches)
-    content = replace(
-        manifest.window,
-        cascades=draft.cascades,
-        snapshots=draft.read,
-        everything=draft.everything,
-        functions=draft.database.functions if draft.database else (),
-    )
-    dump = publish_dump(
-        ports.dump_files,
-        draft.attempt,
-        DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, begin, end),
-        replace(manifest, content=content),
-    )
-    run.work.report(f"window ({begin}, {end}]: {draft.told}")
+    all_of = draft.database
+    database, functions = (all_of.database, all_of.functions) if all_of else (_database(run), ())
+    dump = window.publish(window.manifest(database, everything=draft.everything, functions=functions))
+    begin, end = dump.layout.bounds
+    run.work.report(f"window ({begin}, {end}]: {dump.manifest.events} events in scope, {window.files} files")
     return replace(run, dump=dump)
 
 
@@ -214,10 +180,3 @@ def _database(run: WindowStage) -> Database:
             next_step=f"start the DAG {policy.name}.bootstrap, or remove the policy file if nobody needs it",
         )
     return database
-
-
-def _shown(policy: Policy, events: list[Event]) -> list[Event]:
-    """Return the events whose effect readers will see: files of those that later ones cancel are not copied."""
-    if policy.options.consistency != WINDOW_END:
-        return events
-    return [event for left, _ in segments(events) for event in left]

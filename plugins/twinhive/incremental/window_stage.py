@@ -4,10 +4,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from twinhive.dump.event_range import EventRange
-from twinhive.dump.layout import DumpLayout
 from twinhive.dump.store import Dump
 from twinhive.incremental.everything import DatabaseState
+from twinhive.incremental.window_writer import WindowWriter
 from twinhive.log.event_stream import EventStream
 from twinhive.model.batches import Batch
 from twinhive.model.marks import ReplicaState
@@ -40,32 +39,17 @@ class WindowCut:
 class WindowDraft:
     """A window that is being planned.
 
-    stream       the log as it is read for this window, without what was to be skipped when it began
-    event_range  what it is of
+    window       its dump, as far as it is written; its log is without what was to be skipped when it began
     is_cut       it ends before the newest event, so that tables that come whole are left to a later one
     everything   the request for all that the policy selects, '' for none; `database` is as it is at the end then
     whole        the tables that have to come whole: all that are asked for
-    read         those of them that are read with this window, in the batches `snapshots`
-    passed_over  the tables of whose events nothing is applied: they are read whole, or frozen until they are
-    batches      the files of its events
-    cascades     its changes of columns that partitions followed
-    told         how much it is, for the log
     """
 
-    stream: EventStream
-    attempt: DumpLayout
-    token: str
-    event_range: EventRange
+    window: WindowWriter
     is_cut: bool
-    everything: str = ""
+    everything: str
+    whole: tuple[str, ...]
     database: DatabaseState | None = None
-    whole: tuple[str, ...] = ()
-    read: tuple[str, ...] = ()
-    snapshots: tuple[Batch, ...] = ()
-    passed_over: frozenset[str] = frozenset()
-    batches: tuple[Batch, ...] = ()
-    cascades: tuple[int, ...] = ()
-    told: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,45 +7,45 @@ tell. An event is known again by its digest, so that another log's event of the 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.store import read_json
-from twinhive.log.cascades import JudgedCascades, followed_by_partitions, look_behind
+from twinhive.log.cascades import JudgedCascades, is_change_of_columns, look_behind
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.kinds import Event
 from twinhive.model.files import join
 from twinhive.model.policy import Policy
-from twinhive.ports import FileReader, WritePorts
+from twinhive.ports import FileReader, FileWriter
 
 
 def followed_in_window(
-    ports: WritePorts, stream: EventStream, event_range: EventRange, events: Sequence[Event], log_id: str
+    stream: EventStream, event_range: EventRange, events: Sequence[Event], log_id: str | None
 ) -> tuple[int, ...]:
     """Return the ids of those changes of columns in a window that the table's partitions have followed.
 
-    What an earlier window has found out is not looked for again.
+    Of several that came over a partition, only the last one can be told from it: it stands for all. What an earlier
+    window of the log has found out is not looked for again; without a log's id nothing is remembered.
     """
-    policy = stream.policy
-
-    def judge(changes: Sequence[int]) -> dict[int, bool]:
-        digests = {row.event_id: row.position.digest for row in event_range.rows}
-        known = _remembered(ports.dump_files, policy, log_id)
-        if all(digests.get(event_id) and known.get((event_id, digests[event_id])) is not None for event_id in changes):
-            return {event_id: known[event_id, digests[event_id]] for event_id in changes}
+    files, policy = stream.ports.dump_files, stream.policy
+    changes = [event.event_id for event in events if is_change_of_columns(event.change)]
+    known = _remembered(files, policy, log_id) if changes and log_id is not None else {}
+    digests = {row.event_id: row.position.digest for row in event_range.rows}
+    followed: Mapping[int, bool | None] = {one: known.get((one, digests[one])) for one in changes}
+    if None in followed.values():
         judged = look_behind(stream, events, event_range.end)
-        _remember(ports, policy, log_id, judged)
-        return judged.followed
+        followed = judged.followed
+        if log_id is not None:
+            _remember(files, policy, log_id, judged)
+    return tuple(event_id for event_id in changes if followed.get(event_id))
 
-    return followed_by_partitions(stream, events, event_range.end, judge)
 
-
-def _remember(ports: WritePorts, policy: Policy, log_id: str, judged: JudgedCascades) -> None:
+def _remember(files: FileWriter, policy: Policy, log_id: str, judged: JudgedCascades) -> None:
     behind = [[event_id, digest, judged.followed.get(event_id)] for event_id, digest in judged.digests.items()]
     if later := [one for one in behind if one[2] is not None]:
         content = {"log_id": log_id, "fingerprint": policy.fingerprint, "changes": later}
-        ports.dump_files.write(_path(policy), json.dumps(content).encode())
+        files.write(_path(policy), json.dumps(content).encode())
 
 
 def _remembered(files: FileReader, policy: Policy, log_id: str) -> dict[tuple[int, str], bool]:

@@ -8,7 +8,7 @@ One look behind a window judges all changes of columns that the log holds by the
 has the log read once and not by each of its windows (`cascade_memory`).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -115,7 +115,7 @@ class _Look:
             del self.tables[_name_of(row)]
             return
         self._take(event)
-        if _is_change_of_columns(event.change):
+        if is_change_of_columns(event.change):
             self.digests[event.event_id] = row.position.digest
 
     def _take(self, event: Event) -> None:
@@ -140,7 +140,7 @@ class _Look:
             self._drop(change.after.name)
             self.tables[change.after.name] = self.tables.pop(change.before.name)
             self._moved |= {change.before.name, change.after.name}
-        if _is_change_of_columns(change):
+        if is_change_of_columns(change):
             told = self.tables.setdefault(change.after.name, _Told())
             told.changes[event_id] = change.after.columns
 
@@ -152,24 +152,6 @@ class _Look:
 
 def _name_of(row: EventRow) -> TableName:
     return TableName((row.database or "").lower(), (row.table or "").lower())
-
-
-def followed_by_partitions(
-    stream: EventStream,
-    events: Sequence[Event],
-    end: Position,
-    judge: Callable[[Sequence[int]], Mapping[int, bool]] | None = None,
-) -> tuple[int, ...]:
-    """Return the ids of those changes of columns in a window (up to `end`) that the table's partitions have followed.
-
-    Of several that came over a partition, only the last one can be told from it: it stands for all. `judge` looks
-    instead of us where something is remembered.
-    """
-    changes = [event.event_id for event in events if _is_change_of_columns(event.change)]
-    if not changes:
-        return ()
-    followed = judge(changes) if judge else look_behind(stream, events, end).followed
-    return tuple(event_id for event_id in changes if followed.get(event_id))
 
 
 def look_behind(stream: EventStream, events: Iterable[Event], end: Position) -> JudgedCascades:
@@ -199,7 +181,8 @@ def _first(told: _Told) -> int:
     return min(told.changes)
 
 
-def _is_change_of_columns(change: Change) -> bool:
+def is_change_of_columns(change: Change) -> bool:
+    """True for one that the partitions of its table may have followed."""
     return isinstance(change, AlterTable) and bool(change.after.partition_keys) and change.changes_columns
 
 

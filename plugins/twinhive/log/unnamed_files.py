@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from twinhive.dump.event_range import EventRange
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.log.event_stream import EventStream
@@ -70,13 +71,12 @@ class _Wanted:
     moved: bool = False
 
 
-def find_unnamed(
-    stream: EventStream, events: Sequence[Event], end: Position, ask: Ask, aside: Collection[str]
-) -> Found:
-    """Look into the directories that the events of a window up to `end` have filled, but for tables that are aside.
+def find_unnamed(stream: EventStream, event_range: EventRange, ask: Ask, aside: Collection[str]) -> Found:
+    """Look into the directories that the events of a window have filled, but for tables that are aside.
 
     Raises ActNow for a partition that was moved to another file system and is there still: nobody can look there.
     """
+    events, end = [decode_event(row) for row in event_range.rows], event_range.end
     every = [*_created(events), *_moved(events, ask)]
     wanted = [one for one in every if one.table.name.table not in aside]
     for _ in range(_MOST_LOOKS):

@@ -5,29 +5,17 @@ or a rename brings into the scope, and those that become managed or external. Th
 range's end, so that what is loaded is one state.
 """
 
-import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.event_range import EventRange
-from twinhive.dump.layout import DumpKind, DumpLayout
-from twinhive.dump.manifest import window_manifest
-from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
-from twinhive.dump.unnamed_store import write_unnamed
+from twinhive.dump.store import Dump, being_written
 from twinhive.events.decoder import decode_event
 from twinhive.events.reader import position_at, read_events
 from twinhive.events.scope import in_scope
-from twinhive.incremental.tables_at_end import write_snapshots
-from twinhive.incremental.window_files import event_items, write_event_batches
-from twinhive.log.cascades import followed_by_partitions
+from twinhive.incremental.window_writer import WindowWriter
 from twinhive.log.event_stream import EventStream
-from twinhive.log.moved_partitions import places_unknown
 from twinhive.log.sealing import seal_batches
-from twinhive.log.told_events import told_events
-from twinhive.log.unnamed_files import Found, find_unnamed
-from twinhive.model.batches import Batch
-from twinhive.model.changes.events import Position
-from twinhive.model.changes.kinds import Event
 from twinhive.model.errors import InvalidSettings, TryAgain
 from twinhive.ports import MetastoreReader, SourcePorts
 from twinhive.replica.source_scope import read_scope
@@ -146,63 +134,40 @@ def _bound_of(order: DumpOrder) -> str:
 def _write(
     ports: SourcePorts, order: DumpOrder, event_range: EventRange, whole: tuple[str, ...]
 ) -> Dump | frozenset[str]:
-    """Write the dump; return tables that have to come whole too when it has to be written again.
-
-    So it has to when files of whole tables were gone before their checksums were read, when the events up to which
-    those were read have brought other tables into the scope, and when nothing tells any more what a table held.
-    """
-    policy, token = order.policy, uuid.uuid4().hex
-    attempt = begin_attempt(ports.dump_files, policy, token)
-    snapshots: tuple[Batch, ...] = ()
-    with being_written(ports.dump_files, attempt):
+    """Write the dump; return tables that have to come whole too when it has to be written again."""
+    stream = EventStream(ports, order.policy)
+    window = WindowWriter.begin(stream, event_range, replica=None, has_files=not order.metadata_only)
+    with being_written(ports.dump_files, window.attempt):
         if whole:
-            event_range, snapshots, whole = write_snapshots(EventStream(ports, policy), attempt, event_range, whole)
-            again = _come_in(ports.source, order, event_range) - set(whole)
-            if again or seal_batches(ports, attempt, snapshots, event_range.end.event_id):
-                discard_dump(ports.dump_files, attempt.directory)
-                return again
-        if untold := _write_rows(ports, order, attempt, event_range, whole):
-            discard_dump(ports.dump_files, attempt.directory)
-            return untold
-        events = list(told_events(ports.dump_files, attempt))
-        batches = _event_batches(ports, order, attempt, events, set(whole), event_range.end)
-        cascades = followed_by_partitions(EventStream(ports, policy), events, event_range.end)
-        database = dumped_database(ports.source, policy.source)
-        log_id = ports.source.log_id()
-        manifest = window_manifest(policy, log_id, token, database, event_range, (*batches, *snapshots))
-        manifest = replace(manifest, content=replace(manifest.window, cascades=cascades, snapshots=whole))
-    layout = DumpLayout.of(policy.dumps, DumpKind.INCREMENTAL, event_range.begin.event_id, event_range.end.event_id)
-    return publish_dump(ports.dump_files, attempt, layout, manifest)
+            window = window.with_whole_tables(whole)
+        again = _write_events(ports, order, window)
+        if again is not None:
+            discard_dump(ports.dump_files, window.attempt.directory)
+            return again
+        manifest = window.with_files().manifest(dumped_database(ports.source, order.policy.source))
+    return window.publish(manifest)
 
 
-def _write_rows(
-    ports: SourcePorts, order: DumpOrder, attempt: DumpLayout, event_range: EventRange, whole: tuple[str, ...]
-) -> frozenset[str]:
-    """Write the events, with files that they do not name; return the tables that have to come whole because of that."""
-    found = Found()
-    if not order.metadata_only:
-        events = [decode_event(row) for row in event_range.rows]
-        found = find_unnamed(EventStream(ports, order.policy), events, event_range.end, places_unknown, whole)
-    if found.untold and order.is_bounded:
-        first = min(found.untold.values())
+def _write_events(ports: SourcePorts, order: DumpOrder, window: WindowWriter) -> frozenset[str] | None:
+    """Write the events; return tables that have to come whole too, None where the dump can stay as it is.
+
+    It cannot when files of whole tables were gone before their checksums were read, when the events up to which those
+    were read have brought other tables into the scope, and when nothing tells any more what a table held.
+    """
+    if window.read:
+        come_in = _come_in(ports.source, order, window.event_range) - set(window.read)
+        if come_in or seal_batches(ports, window.attempt, window.snapshots, window.event_range.end.event_id):
+            return come_in
+    untold = window.write_events()
+    if untold and order.is_bounded:
+        first = min(untold.values())
         raise _unbounded(order, f"the files of event {first} are gone, so that it needs its whole table")
-    ports.dump_files.write(attempt.events, event_range.pack())
-    write_unnamed(ports.dump_files, attempt, found.unnamed)
-    return frozenset(found.untold)
+    return frozenset(untold) or None
 
 
 def _come_in(source: MetastoreReader, order: DumpOrder, event_range: EventRange) -> frozenset[str]:
     events = [decode_event(row) for row in event_range.rows]
     return frozenset({*newly_included(source, order, events), *renamed_in(order.policy, events)})
-
-
-def _event_batches(
-    ports: SourcePorts, order: DumpOrder, attempt: DumpLayout, events: list[Event], whole: set[str], end: Position
-) -> tuple[Batch, ...]:
-    if order.metadata_only:
-        return ()
-    items = list(event_items(ports, order.policy, events, whole, end))
-    return write_event_batches(ports, order.policy, attempt, items, end)
 
 
 def _say(report: Report, order: DumpOrder, cut_by: int | None, dump: Dump) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.worlds.fake_world import Killed, tuned
 from tests.unit.incremental.names.test_renames_across_databases import ELSEWHERE, Staged
-from twinhive.incremental import plan_window, whole_tables
+from twinhive.incremental import whole_tables, window_writer
 from twinhive.model.errors import ActNow, TryAgain
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.names import TableName
@@ -73,17 +73,17 @@ def test_a_window_that_others_have_overtaken_is_not_cut_and_brings_nothing_over_
 ) -> None:
     followed = Staged()
     followed.staging.rename_table("fresh", "fresh", "sales")
-    begin = plan_window.begin_attempt  # type: ignore[attr-defined]
+    begin = window_writer.begin_attempt  # type: ignore[attr-defined]
     places = []
 
     def late(*args):
-        monkeypatch.setattr(plan_window, "begin_attempt", begin)
+        monkeypatch.setattr(window_writer, "begin_attempt", begin)
         followed.to_the_end()
         places.append(place(followed))
         followed.users.add_partitions("fresh", {("3",): [b"three"]})
         return begin(*args)
 
-    monkeypatch.setattr(plan_window, "begin_attempt", late)
+    monkeypatch.setattr(window_writer, "begin_attempt", late)
     with pytest.raises(TryAgain, match="has applied events while this one cut its window"):
         followed.run_with(followed.world.ports(), INCREMENTAL[:1])
     followed.to_the_end()
