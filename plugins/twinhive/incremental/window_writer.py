@@ -36,7 +36,7 @@ class WindowWriter:
     replica      where it is applied, None for replicas that are not known: these may need the files of every event
     has_files    its events come with their files
     read         the tables that come whole, in the batches `snapshots`
-    passed_over  the tables of whose events nothing is applied
+    passed_over  the tables of whose events nothing is applied: they are read whole, or frozen until they are
     batches      the files of its events, so many `files`
     cascades     its changes of columns that partitions followed
     """

@@ -5,7 +5,7 @@ import pytest
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.repl_world import ReplWorld
 from tests.support.worlds.twins import assert_twin
-from twinhive.dump.sealed import newest_sealed
+from twinhive.dump.sealed import newest_sealed, open_sealed
 from twinhive.model.errors import ActNow, AlreadyThere, InvalidSettings, Missing
 
 
@@ -151,7 +151,9 @@ def test_metadata_alone_is_loaded_without_files(repl: ReplWorld) -> None:
     repl.load(repl.dump(metadata_only=True))
     repl.users.create_table("made", files=[b"one"])
     repl.users.insert("plain", None, [b"more"])
-    repl.load(repl.dump(repl.status(), metadata_only=True))
+    dumped = repl.dump(repl.status(), metadata_only=True)
+    assert open_sealed(repl.world.source_files, dumped.directory)[1].manifest.batches == ()
+    repl.load(dumped)
     assert repl.tables() == [table for table in repl.world.source.table_names("sales") if table != "outside"]
     (made,) = repl.world.replica.tables("sales", ["made"])
     assert [path for path in repl.world.replica_files.paths() if path.startswith(f"{made.location}/")] == []
