@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from twinhive.cli.copy_progress import progress_on
-from twinhive.transfer.staged import progress as lines
+from twinhive.transfer.engine import progress as lines
 
 
 def shown(*, terminal: bool, length: int) -> str:

@@ -61,7 +61,7 @@ ALLOWED = {
     "spark/executors.py": (1, "no server is asked inside: Java is begun"),
     "statements/steps/repl_load.py": (1, _AGAIN_LATER),
     "table_exports/placing.py": (1, "becomes 'try again'"),
-    "transfer/staged/parts.py": (2, _OTHER_WAY),
+    "transfer/engine/parts.py": (2, _OTHER_WAY),
     "transfer/tree/listing/unchanged.py": (1, "a run meets it"),
     "transfer/tree/listing/unchanged_trees.py": (3, "a run meets it"),
     "transfer/tree/listing/unreadable.py": (5, "`_unreadable` keeps it apart"),

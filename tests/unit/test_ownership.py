@@ -11,14 +11,14 @@ ALLOWED = {
     "adapters/": "implement the call",
     "dry_run/pretended_files.py": "pretends the call",
     "transfer/tree/": "makes one tree equal to another, as it was asked to, and keeps its own work below `.twinhive`",
-    "transfer/staged/attributes.py": "makes its own probe anew, to see whom new directories belong to",
+    "transfer/engine/attributes.py": "makes its own probe anew, to see whom new directories belong to",
     "spark/submitting.py": "removes the plan that syncing has made below `.twinhive`",
 }
 
 RENAMES = {
     "apply/function_files.py": (1, "a file that it has copied"),
     "apply/placing.py": (3, "files that were copied into staging"),
-    "transfer/staged/parts.py": (1, "a file that it has written"),
+    "transfer/engine/parts.py": (1, "a file that it has written"),
     "transfer/staged/stager.py": (2, "a file that it has written"),
     "dump/loader_notes.py": (2, "a file, a load's note"),
     "dump/store.py": (2, "an attempt, from the name that it was made under to that of a dump"),

@@ -10,8 +10,8 @@ from twinhive.model.objects import Function
 from twinhive.model.policy import Policy
 from twinhive.model.text import Text
 from twinhive.ports import FileReader, FileWriter, Lease
+from twinhive.transfer.engine.transfer import Transfer
 from twinhive.transfer.staged.staged import unfinished_directory
-from twinhive.transfer.staged.transfer import Transfer
 
 DIRECTORY = "_functions"
 ORIGINAL = "user.original-loc"

@@ -11,9 +11,9 @@ from twinhive.model.changes.contents import SourceFile
 from twinhive.model.errors import Missing
 from twinhive.model.files import ChecksumForm, FileStatus, join
 from twinhive.ports import FileReader, FileWriter
+from twinhive.transfer.engine.transfer import Transfer
 from twinhive.transfer.staged.event_source import kept_path
 from twinhive.transfer.staged.staged import unfinished_directory
-from twinhive.transfer.staged.transfer import Transfer
 
 
 class OwnCopies:

@@ -19,12 +19,12 @@ from twinhive.model.text import Clear, Text
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import already_at, state_now
 from twinhive.step.base import Work
+from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
 from twinhive.transfer.staged.engine import copy_items
-from twinhive.transfer.staged.failure_kind import FailureKind
 from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import DEALT_AT_ONCE
 from twinhive.transfer.staged.job import CopyJob
-from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome
+from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.ownership import ownership_of
 from twinhive.transfer.staged.result import failed_copy, result_record
 from twinhive.transfer.staged.staged import CopyItem, remaining

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from twinhive.model.printable import printable
-from twinhive.transfer.staged.progress import CopyProgress
+from twinhive.transfer.engine.progress import CopyProgress
 from twinhive.transfer.tree.executing import StartCounting
 
 

@@ -8,7 +8,7 @@ from twinhive.dump.layout import DumpLayout, result_path
 from twinhive.dump.shards import pack_lines
 from twinhive.dump.store import read_json, write_json
 from twinhive.ports import FileReader, FileWriter
-from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.staged import CopyItem
 
 

@@ -177,6 +177,10 @@ class InvalidSettings(ActNow):
     """A policy, a cluster or a trigger form holds something that cannot be used."""
 
 
+class LostFile(ActNow):
+    """None of the places where an event's file may be holds its content."""
+
+
 class CopyWasSwept(TryAgain):
     """A copy, or the directory for it, is gone from staging, and its source is there: another run has cleaned up."""
 

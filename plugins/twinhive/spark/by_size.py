@@ -8,7 +8,7 @@ from twinhive.ports import TreeReader, TreeWriter
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.submitting import SparkCopy, by_spark
-from twinhive.transfer.staged.progress import CopyProgress
+from twinhive.transfer.engine.progress import CopyProgress
 from twinhive.transfer.tree.executing import ExecutePlan, IsEnding, TreeCopyJob, ended, in_this_process
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan

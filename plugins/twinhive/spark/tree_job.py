@@ -23,8 +23,8 @@ from twinhive.spark.executors import on_an_executor, open_files, use_native_pack
 from twinhive.spark.pulse import Listener, Pulse, listening
 from twinhive.spark.tree_settings import TreeJobSettings, TreeTaskSettings
 from twinhive.threads.shared_items import in_parallel
-from twinhive.transfer.staged.meter import Meter
-from twinhive.transfer.staged.progress import CopyProgress
+from twinhive.transfer.engine.meter import Meter
+from twinhive.transfer.engine.progress import CopyProgress
 from twinhive.transfer.tree.batches import FileBatch, StillWanted, batch_is_gone, read_batch
 from twinhive.transfer.tree.executing import Executor
 from twinhive.transfer.tree.outcome import ExecOutcome

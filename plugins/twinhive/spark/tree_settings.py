@@ -6,7 +6,7 @@ from typing import Any
 
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.spoken import readable
-from twinhive.transfer.staged.attributes import Newborn
+from twinhive.transfer.engine.attributes import Newborn
 from twinhive.transfer.staged.job import settings_text
 from twinhive.transfer.tree.batches import FileBatch
 from twinhive.transfer.tree.executing import TreeCopyJob

@@ -8,7 +8,7 @@ from twinhive.bootstrap.preflight import Preflight
 from twinhive.model.errors import ActNow, Refused, TwinhiveError, Unreachable
 from twinhive.pipeline.runner import run_bootstrap
 from twinhive.step.base import Work
-from twinhive.transfer.staged.transfer import Transfer
+from twinhive.transfer.engine.transfer import Transfer
 
 QUOTA = Refused("writing: the quota of hdfs://west/staging is exceeded")
 

@@ -8,7 +8,7 @@ import pytest
 
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.spark.tree_settings import TreeJobSettings
-from twinhive.transfer.staged.attributes import Newborn
+from twinhive.transfer.engine.attributes import Newborn
 from twinhive.transfer.staged.job import Unusable, parsed
 from twinhive.transfer.tree.batches import FileBatch
 from twinhive.transfer.tree.executing import TreeCopyJob

@@ -35,7 +35,7 @@ from twinhive.model.text import render
 from twinhive.operations.fence.note import mark_of, note_of, note_path
 from twinhive.ports import FileReader, Lease, SnapshotReader, SnapshotWriter, TreeWriter, WritePorts
 from twinhive.replica.source_scope import read_selected
-from twinhive.transfer.staged.attributes import UNKNOWN, AttributeCopier
+from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier
 
 _ALL = frozenset("rugpaxt")
 """What a file or directory that is brought back has again, besides its bytes: the letters of the engine of trees."""

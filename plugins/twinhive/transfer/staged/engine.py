@@ -15,18 +15,18 @@ from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileReader, FileWriter
 from twinhive.threads.each import Threads
 from twinhive.threads.shared_items import in_parallel
+from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
+from twinhive.transfer.engine.meter import Meter
+from twinhive.transfer.engine.parts import SPLIT_ABOVE, PartsWriter
+from twinhive.transfer.engine.progress import CopyProgress
+from twinhive.transfer.engine.transfer import Transfer
+from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.staged.event_source import EventCopier
-from twinhive.transfer.staged.failure_kind import FailureKind
 from twinhive.transfer.staged.listed_source import ListedCopier
-from twinhive.transfer.staged.meter import Meter
-from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome
+from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.ownership import Ownership
-from twinhive.transfer.staged.parts import SPLIT_ABOVE, PartsWriter
-from twinhive.transfer.staged.progress import CopyProgress
 from twinhive.transfer.staged.staged import CopyItem
 from twinhive.transfer.staged.stager import Stager
-from twinhive.transfer.staged.transfer import Transfer
-from twinhive.transfer.staged.workers import Patience, twice
 
 
 def copy_items(
@@ -205,5 +205,5 @@ def _skipped(length: int) -> CopyOutcome:
 
 
 def _failed(item: CopyItem, error: TwinhiveError) -> CopyOutcome:
-    failure = CopyFailure(item.path, str(error), FailureKind.of(error), item.table, item.event_id)
+    failure = CopyFailure.of(item.path, error, item.table, item.event_id)
     return CopyOutcome(files=1, bytes=item.length, failures=(failure,))

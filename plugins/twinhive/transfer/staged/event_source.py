@@ -5,7 +5,7 @@ time they are copied, a file may have been overwritten, dropped into the change 
 or carried along by a rename: the checksum of the event says which one it is.
 """
 
-from twinhive.model.errors import ActNow, Missing, Refused, SourceMoved, TwinhiveError, Unexplained
+from twinhive.model.errors import LostFile, Missing, Refused, SourceMoved, TwinhiveError, Unexplained
 from twinhive.model.files import ChecksumForm, FileStatus, base_name, join
 from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileReader
@@ -18,10 +18,6 @@ _LOOKS = 2
 # and cuts a longer name one character shorter than it had to (ReplChangeManager.getCMPath).
 _LONGEST_NAME = 255
 _NOT_LOOKED_AT = "it could not be looked at"
-
-
-class LostFile(ActNow):
-    """None of the places where an event's file may be holds its content."""
 
 
 def kept_path(cmroot: str, path: str, checksum: str) -> str:

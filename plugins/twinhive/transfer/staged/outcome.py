@@ -4,20 +4,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
 
 _KEPT = 100
-
-
-@dataclass(frozen=True)
-class CopyFailure:
-    """One file that was not copied, why, and whose it is; `event_id` is 0 for a listed file."""
-
-    path: str
-    reason: str
-    kind: FailureKind
-    table: str = ""
-    event_id: int = 0
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from twinhive.model.files import parent
 from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE, RETRIES
 from twinhive.model.policy import Options
 from twinhive.ports import TreeReader, TreeWriter
-from twinhive.transfer.staged.attributes import UNKNOWN, AttributeCopier
+from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier
 
 CARRIED = frozenset("ugpa")
 """User, group, permission, ACL."""

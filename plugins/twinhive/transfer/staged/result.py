@@ -9,7 +9,7 @@ from twinhive.model.exit_codes import ExitCode
 from twinhive.model.next_steps import RETRIES
 from twinhive.model.spoken import readable
 from twinhive.model.text import Text
-from twinhive.transfer.staged.failure_kind import FailureKind, exit_code
+from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.outcome import CopyOutcome
 
 _LISTED_FAILURES = 100

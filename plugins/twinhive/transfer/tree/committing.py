@@ -12,8 +12,8 @@ from twinhive.model.files import FileStatus, is_below, parent
 from twinhive.ports import TreeWriter
 from twinhive.threads.running_calls import RunningCalls
 from twinhive.threads.shared_items import in_parallel
-from twinhive.transfer.staged.attributes import AttributeCopier
-from twinhive.transfer.staged.workers import Patience, twice
+from twinhive.transfer.engine.attributes import AttributeCopier
+from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.deleting import Deleter, put_away
 from twinhive.transfer.tree.failures import Failures

@@ -12,7 +12,7 @@ from twinhive.model.errors import Missing, Refused, TwinhiveError
 from twinhive.model.files import FileStatus, base_name, parent
 from twinhive.ports import FileWriter
 from twinhive.threads.shared_items import in_parallel
-from twinhive.transfer.staged.workers import Patience, twice
+from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.places import Places

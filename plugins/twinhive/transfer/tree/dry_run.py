@@ -8,8 +8,8 @@ from twinhive.model.errors import TwinhiveError
 from twinhive.model.files import FileStatus
 from twinhive.ports import TreeReader
 from twinhive.threads.shared_items import in_parallel
-from twinhive.transfer.staged.attributes import AttributeComparison
-from twinhive.transfer.staged.workers import Patience, twice
+from twinhive.transfer.engine.attributes import AttributeComparison
+from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.contents import are_equal, is_not_older
 from twinhive.transfer.tree.listing.unfinished import finished_only

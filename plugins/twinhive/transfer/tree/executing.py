@@ -10,12 +10,12 @@ from twinhive.model.errors import CopyDiffers, LeaseLost, SourceGone, TwinhiveEr
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.threads.each import Threads
 from twinhive.threads.shared_items import in_parallel
-from twinhive.transfer.staged.attributes import UNKNOWN, AttributeCopier, Newborn
-from twinhive.transfer.staged.meter import Meter, OnBytes
-from twinhive.transfer.staged.parts import PartsWriter
-from twinhive.transfer.staged.progress import CopyProgress, Counting
-from twinhive.transfer.staged.transfer import Transfer
-from twinhive.transfer.staged.workers import Patience
+from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newborn
+from twinhive.transfer.engine.meter import Meter, OnBytes
+from twinhive.transfer.engine.parts import PartsWriter
+from twinhive.transfer.engine.progress import CopyProgress, Counting
+from twinhive.transfer.engine.transfer import Transfer
+from twinhive.transfer.engine.workers import Patience
 from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.file_actions import Done, FileActions, Result, newer_file, why_not_copied
 from twinhive.transfer.tree.listing.unreadable import SourceUnreadable, marking_unreadable
@@ -122,7 +122,7 @@ def ended() -> Unreachable:
 class Executor:
     """Carry out lines of a plan with a pool of threads; a failed file does not keep the others from being tried.
 
-    `meter` is called with the bytes of each piece before it is written and may wait (`transfer.staged.meter`);
+    `meter` is called with the bytes of each piece before it is written and may wait (`transfer.engine.meter`);
     `progress` is told of each file that is done with, copied or not. `confirm` is called before anything is put in
     place that others may see, and raises LeaseLost when it may not be.
     """

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from twinhive.model.errors import TwinhiveError
-from twinhive.transfer.staged.failure_kind import FailureKind
-from twinhive.transfer.staged.outcome import CopyFailure
+from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
 from twinhive.transfer.tree.tally import Tally
 
 _MOST_EXAMPLES = 100
@@ -43,14 +42,14 @@ class Failures:
         """Count what cannot be done without somebody or something else changing."""
         self.tally.add(length, is_directory=is_directory)
         self.kinds[FailureKind.of(error)] += 1
-        self._keep(CopyFailure(path, str(error), FailureKind.of(error)))
+        self._keep(CopyFailure.of(path, error))
         if new_root is not None:
             self._hold([new_root])
 
     def add_unreadable(self, path: str, error: TwinhiveError, length: int = 0, *, is_directory: bool = False) -> None:
         """Count what the source does not let us read and what was to be left out then."""
         self.unreadable.add(length, is_directory=is_directory)
-        self._keep(CopyFailure(path, str(error), FailureKind.of(error)))
+        self._keep(CopyFailure.of(path, error))
 
     def holds(self, new_root: str) -> bool:
         """True when something in this new directory failed."""

@@ -16,11 +16,11 @@ from twinhive.model.errors import AlreadyThere, Missing, SourceGone, SourceMoved
 from twinhive.model.files import FileStatus
 from twinhive.model.next_steps import RETRIES
 from twinhive.ports import TreeReader, TreeWriter
-from twinhive.transfer.staged.attributes import AttributeCopier
-from twinhive.transfer.staged.meter import OnBytes
-from twinhive.transfer.staged.parts import PartsWriter
-from twinhive.transfer.staged.transfer import Transfer, Transferred
-from twinhive.transfer.staged.workers import GivenUp, twice
+from twinhive.transfer.engine.attributes import AttributeCopier
+from twinhive.transfer.engine.meter import OnBytes
+from twinhive.transfer.engine.parts import PartsWriter
+from twinhive.transfer.engine.transfer import Transfer, Transferred
+from twinhive.transfer.engine.workers import GivenUp, twice
 from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.contents import are_equal, is_not_older
 from twinhive.transfer.tree.leftovers import Leftovers

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from twinhive.model.files import FileStatus
 from twinhive.ports import TreeWriter
-from twinhive.transfer.staged.workers import twice
+from twinhive.transfer.engine.workers import twice
 from twinhive.transfer.tree.places import Places
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from twinhive.model.exit_codes import ExitCode
-from twinhive.transfer.staged.failure_kind import FailureKind, exit_code
-from twinhive.transfer.staged.outcome import CopyFailure
+from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind, exit_code
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.file_actions import Compared, Done, Result
 from twinhive.transfer.tree.tally import Tally

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from twinhive.transfer.staged.failure_kind import FailureKind
-from twinhive.transfer.staged.outcome import CopyFailure
+from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.file_actions import Compared
 from twinhive.transfer.tree.outcome import ExecOutcome

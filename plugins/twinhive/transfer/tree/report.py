@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from twinhive.model.spoken import readable
-from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.file_actions import Compared
 from twinhive.transfer.tree.outcome import SyncOutcome
 from twinhive.transfer.tree.tally import Tally

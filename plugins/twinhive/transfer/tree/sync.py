@@ -16,8 +16,8 @@ from twinhive.model.errors import ActNow, ChangedMeanwhile, LeaseLost, TwinhiveE
 from twinhive.model.files import Attributes, FileStatus, join, relative_to
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.ports import Lease, LeaseKeeper, TreeSource, TreeWriter
-from twinhive.transfer.staged.attributes import UNKNOWN, AttributeCopier, Newborn
-from twinhive.transfer.staged.workers import twice
+from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newborn
+from twinhive.transfer.engine.workers import twice
 from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.committing import Committer
 from twinhive.transfer.tree.deleting import Deleter, fresh_stamp, purge_trash

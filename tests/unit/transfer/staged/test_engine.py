@@ -15,6 +15,7 @@ from twinhive.model.errors import (
     CopyDiffers,
     CopyWasSwept,
     LeaseLost,
+    LostFile,
     Missing,
     Refused,
     SafeMode,
@@ -23,9 +24,8 @@ from twinhive.model.errors import (
     Unreachable,
 )
 from twinhive.model.files import ChecksumForm, FileStatus, Written
+from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.engine import copy_items
-from twinhive.transfer.staged.event_source import LostFile
-from twinhive.transfer.staged.failure_kind import FailureKind
 from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem
 

@@ -7,11 +7,11 @@ import pytest
 
 from twinhive.dump.shards import pack_lines
 from twinhive.model.exit_codes import ExitCode
+from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind, exit_code
 from twinhive.transfer.staged import hands as cutting
-from twinhive.transfer.staged.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.hands import Hand, cut_listing
 from twinhive.transfer.staged.job import Unusable
-from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome
+from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.result import result_record, result_text
 from twinhive.transfer.staged.staged import CopyItem
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from twinhive.transfer.staged.failure_kind import FailureKind, exit_code
-from twinhive.transfer.staged.outcome import CopyFailure, CopyOutcome
+from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind, exit_code
+from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.result import result_record, result_text
 
 DONE = CopyOutcome(files=3, bytes=30, copied_files=2, copied_bytes=20, superseded_files=1)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Trees
 from twinhive.model.files import Attributes, FileStatus
-from twinhive.transfer.staged.attributes import AttributeCopier, Newborn
+from twinhive.transfer.engine.attributes import AttributeCopier, Newborn
 
 ACL = ("user:ann:rw-", "group::r--", "mask::rw-")
 ORIGINAL: dict[str, Any] = {

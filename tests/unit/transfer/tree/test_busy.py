@@ -14,7 +14,7 @@ from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Content, Tre
 from twinhive.model.errors import Refused
 from twinhive.model.exit_codes import ExitCode
 from twinhive.model.files import Attributes, is_unfinished, join
-from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.dry_run import dry_run
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 

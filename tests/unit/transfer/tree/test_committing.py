@@ -10,7 +10,7 @@ from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.model.errors import AlreadyThere, LeaseLost, Refused
 from twinhive.model.files import Attributes, base_name, is_below, parent
 from twinhive.model.lease_kinds import LeaseKind
-from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob, in_this_process
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.places import Places

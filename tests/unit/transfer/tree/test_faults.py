@@ -10,7 +10,7 @@ from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.model.errors import LeaseLost, Refused, Unreachable
 from twinhive.model.exit_codes import ExitCode
 from twinhive.model.lease_kinds import LeaseKind
-from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.outcome import SyncOutcome
 from twinhive.transfer.tree.report import outcome_text
 

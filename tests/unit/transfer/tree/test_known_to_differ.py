@@ -7,7 +7,7 @@ import pytest
 from tests.unit.transfer.tree.trees import TARGET, Changed, Trees
 from twinhive.model.errors import Unreachable
 from twinhive.model.exit_codes import ExitCode
-from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.outcome import SyncOutcome
 
 

@@ -2,7 +2,7 @@
 
 from twinhive.model.errors import ActNow
 from twinhive.ports import TreeReader
-from twinhive.transfer.staged.attributes import AttributeComparison
+from twinhive.transfer.engine.attributes import AttributeComparison
 from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.asked_pairs import AskedPairs
 from twinhive.transfer.tree.listing.unfinished import finished_only

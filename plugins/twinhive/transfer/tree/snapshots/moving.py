@@ -17,7 +17,7 @@ from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import is_below, join
 from twinhive.model.outside_paths import is_collapsed
 from twinhive.ports import FileWriter
-from twinhive.transfer.staged.workers import twice
+from twinhive.transfer.engine.workers import twice
 from twinhive.transfer.tree.deleting import put_away
 from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan

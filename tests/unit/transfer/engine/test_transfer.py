@@ -5,7 +5,7 @@ import pytest
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.model.errors import AlreadyThere, CopyDiffers, Missing, Unreachable
 from twinhive.model.files import Creation, FileStatus
-from twinhive.transfer.staged.transfer import Transfer, Transferred
+from twinhive.transfer.engine.transfer import Transfer, Transferred
 
 PATH = "hdfs://east/w/f"
 COPY = "hdfs://west/w/f"

@@ -3,7 +3,7 @@
 import pytest
 
 from twinhive.model.exit_codes import ExitCode
-from twinhive.transfer.staged.failure_kind import Cure, FailureKind, exit_code
+from twinhive.transfer.engine.failure_kind import Cure, FailureKind, exit_code
 from twinhive.transfer.tree.outcome import SyncOutcome
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from twinhive.model.errors import TwinhiveError, Unreachable
-from twinhive.transfer.staged.failure_kind import FailureKind
+from twinhive.transfer.engine.failure_kind import FailureKind
 
 # So many in a row that got no answer mean that a cluster is down: waiting for the time-outs of a
 # hundred thousand more would only tell the same.

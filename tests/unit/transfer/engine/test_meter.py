@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from twinhive.transfer.staged.meter import Meter
+from twinhive.transfer.engine.meter import Meter
 
 
 class Time:

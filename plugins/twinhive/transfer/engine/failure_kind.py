@@ -1,11 +1,13 @@
 """Why a file is not copied, what cures it, and the exit code that says so: for copies of listed files and of trees."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from enum import Enum, StrEnum
 
 from twinhive.model.errors import (
     CopyDiffers,
     CopyWasSwept,
+    LostFile,
     Missing,
     SourceGone,
     SourceMoved,
@@ -14,7 +16,6 @@ from twinhive.model.errors import (
     Unexplained,
 )
 from twinhive.model.exit_codes import ExitCode
-from twinhive.transfer.staged.event_source import LostFile
 
 
 class Cure(Enum):
@@ -83,6 +84,22 @@ _KINDS = {
     CopyDiffers: FailureKind.DIFFERS,
     Unexplained: FailureKind.UNEXPLAINED,
 }
+
+
+@dataclass(frozen=True)
+class CopyFailure:
+    """One file that was not copied, why, and whose it is; `event_id` is 0 for a listed file."""
+
+    path: str
+    reason: str
+    kind: FailureKind
+    table: str = ""
+    event_id: int = 0
+
+    @classmethod
+    def of(cls, path: str, error: TwinhiveError, table: str = "", event_id: int = 0) -> "CopyFailure":
+        """Return the failure that an error means."""
+        return cls(path, str(error), FailureKind.of(error), table, event_id)
 
 
 def exit_code(kinds: Collection[FailureKind], *, lists_again: bool) -> ExitCode:

@@ -5,8 +5,8 @@ import pytest
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.model.errors import AlreadyThere, Missing, Unreachable
 from twinhive.threads.each import Threads
-from twinhive.transfer.staged.parts import PartsWriter, split
-from twinhive.transfer.staged.transfer import Transfer, Transferred
+from twinhive.transfer.engine.parts import PartsWriter, split
+from twinhive.transfer.engine.transfer import Transfer, Transferred
 
 PATH = "hdfs://east/w/f"
 COPY = "hdfs://west/work/copy"

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 
 from twinhive.model.spoken import readable
-from twinhive.transfer.staged.progress import CopyProgress
+from twinhive.transfer.engine.progress import CopyProgress
 
 
 class Clock:

@@ -8,7 +8,7 @@ from twinhive.model.errors import ActNow, AlreadyThere, CopyDiffers, Refused, Tw
 from twinhive.model.files import AS_USUAL, Creation, FileStatus, join, parent
 from twinhive.ports import FileWriter
 from twinhive.threads.each import Threads
-from twinhive.transfer.staged.transfer import Transfer, Transferred
+from twinhive.transfer.engine.transfer import Transfer, Transferred
 
 SPLIT_ABOVE = 1 << 30
 _USUAL_BLOCK = 128 * 1024 * 1024

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from twinhive.model.errors import CopyDiffers
 from twinhive.model.files import AS_USUAL, ChecksumForm, Creation, FileStatus, Written
 from twinhive.ports import FileReader, FileWriter
-from twinhive.transfer.staged.meter import OnBytes
+from twinhive.transfer.engine.meter import OnBytes
 
 # Asking the source for a checksum costs it calls but reads no bytes: it pays where bytes are many.
 _VERIFY_BY_SERVER_FROM = 64 * 1024 * 1024
