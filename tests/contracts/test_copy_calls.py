@@ -11,7 +11,7 @@ import pytest
 from benchmarks.copy.calls import namenode_calls
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.model.files import FileStatus, join, parent
-from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.staged import CopyItem
 
 pytestmark = pytest.mark.sandbox

@@ -20,7 +20,7 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import already_at, state_now
 from twinhive.step.base import Work
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
-from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import DEALT_AT_ONCE
 from twinhive.transfer.staged.job import CopyJob

@@ -10,7 +10,7 @@ from twinhive.dump.store import write_json
 from twinhive.model.text import Clear, Text
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.step.base import Work
-from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.staged.result import failed_copy, result_record
 from twinhive.transfer.staged.staged import CopyItem

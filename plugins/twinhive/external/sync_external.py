@@ -33,7 +33,8 @@ from twinhive.requests.request_files import is_paused
 from twinhive.step.base import Detail, Work
 from twinhive.threads.each import Threads
 from twinhive.threads.running_calls import RunningCalls
-from twinhive.transfer.tree.executing import ExecutePlan, IsEnding, in_this_process
+from twinhive.transfer.engine.copying import IsEnding
+from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
 from twinhive.transfer.tree.outcome import SyncOutcome
 
 _SHOWN = 5

@@ -8,8 +8,9 @@ from twinhive.ports import TreeReader, TreeWriter
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.submitting import SparkCopy, by_spark
+from twinhive.transfer.engine.copying import IsEnding, end_if
 from twinhive.transfer.engine.progress import CopyProgress
-from twinhive.transfer.tree.executing import ExecutePlan, IsEnding, TreeCopyJob, ended, in_this_process
+from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob, in_this_process
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan
 
@@ -41,12 +42,10 @@ class LargeBySpark:
 
         def execute(job: TreeCopyJob, plan: Plan, confirm: Callable[[], None]) -> ExecOutcome:
             def may_go_on() -> None:
-                if is_ending():
-                    raise ended()
+                end_if(is_ending)
                 confirm()
 
-            if is_ending():
-                raise ended()
+            end_if(is_ending)
             work = plan.totals.on_files
             if self.is_small(work.files, work.bytes):
                 return here(job, plan, confirm)

@@ -16,7 +16,7 @@ from twinhive.spark.executors import on_an_executor, open_files, use_native_pack
 from twinhive.spark.pulse import MOVES, Listener, Pulse, listening
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
-from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import Hand, cut_listing
 from twinhive.transfer.staged.job import JobSettings, Unusable

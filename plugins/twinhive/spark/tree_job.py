@@ -23,7 +23,6 @@ from twinhive.spark.executors import on_an_executor, open_files, use_native_pack
 from twinhive.spark.pulse import Listener, Pulse, listening
 from twinhive.spark.tree_settings import TreeJobSettings, TreeTaskSettings
 from twinhive.threads.shared_items import in_parallel
-from twinhive.transfer.engine.meter import Meter
 from twinhive.transfer.engine.progress import CopyProgress
 from twinhive.transfer.tree.batches import FileBatch, StillWanted, batch_is_gone, read_batch
 from twinhive.transfer.tree.executing import Executor
@@ -80,10 +79,10 @@ def carry_out(settings: TreeTaskSettings, path: str) -> ExecOutcome | TwinhiveEr
         try:
             lines = _lines(target, path)
             progress = CopyProgress(0, 0, Pulse(target, path))
-            meter = Meter(settings.bytes_per_second, progress.moved)
-            confirm = StillWanted(target, path)
-            executor = Executor(settings.job, source, target, meter=meter, progress=progress, confirm=confirm)
-            return executor.run(lines, settings.job.options.threads)
+            rate, confirm = settings.bytes_per_second, StillWanted(target, path)
+            threads = settings.job.options.threads
+            executor = Executor(settings.job, source, target, threads, progress, bytes_per_second=rate, confirm=confirm)
+            return executor.run(lines)
         except TwinhiveError as error:
             return error
 

@@ -62,8 +62,8 @@ class TreeJobSettings:
     @property
     def bytes_per_second(self) -> float | None:
         """What one task may write, None for no limit."""
-        limit = self.job.options.bandwidth_mb
-        return limit * 1_000_000 / self.at_once if limit else None
+        limit = self.job.options.bytes_per_second
+        return limit and limit / self.at_once
 
     def of_a_task(self) -> TreeTaskSettings:
         """Return what the tasks have to know, which does not grow with the number of batches."""

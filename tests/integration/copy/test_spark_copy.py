@@ -292,7 +292,7 @@ class TestBetweenClusters:
 _COPY = """
 import json, sys
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.staged import CopyItem
 given = json.loads(sys.argv[1])
 items = [CopyItem.from_line(line) for line in sys.stdin]

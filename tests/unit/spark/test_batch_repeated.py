@@ -35,10 +35,10 @@ class Repeated:
         lines = list(plan.copies())
         first: Any = Killable(target, self._switch)
         try:
-            Executor(job, source, first).run(lines, 1)
+            Executor(job, source, first, 1).run(lines)
         except Killed:
             self.was_killed = True
-        return Executor(job, source, target).run(lines, 1)
+        return Executor(job, source, target, 1).run(lines)
 
 
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])

@@ -14,8 +14,9 @@ from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps, NotAllCopied
 from twinhive.spark.jobs import copy_by_spark
 from twinhive.step.base import Work
+from twinhive.transfer.engine.copying import IsEnding
 from twinhive.transfer.staged.job import CopyJob, JobSettings
-from twinhive.transfer.tree.executing import ExecutePlan, IsEnding
+from twinhive.transfer.tree.executing import ExecutePlan
 
 SparkOf = Callable[[str, Options], SparkCluster]
 """Finds the Spark of the cluster that loads, by its name and the options of the load. Raises InvalidSettings."""

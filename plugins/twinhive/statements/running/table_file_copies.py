@@ -13,7 +13,7 @@ from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NotAllCopied
 from twinhive.spark.jobs import copy_by_spark
 from twinhive.statements.running.spark_copies import NEXT_STEPS
-from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.job import CopyJob, JobSettings
 from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem

@@ -17,9 +17,8 @@ from twinhive.model.files import FileStatus
 from twinhive.model.next_steps import RETRIES
 from twinhive.ports import TreeReader, TreeWriter
 from twinhive.transfer.engine.attributes import AttributeCopier
-from twinhive.transfer.engine.meter import OnBytes
-from twinhive.transfer.engine.parts import PartsWriter
-from twinhive.transfer.engine.transfer import Transfer, Transferred
+from twinhive.transfer.engine.copying import CopyEngine
+from twinhive.transfer.engine.transfer import Transferred
 from twinhive.transfer.engine.workers import GivenUp, twice
 from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.contents import are_equal, is_not_older
@@ -67,18 +66,16 @@ class FileActions:
         target: TreeWriter,
         places: Places,
         attributes: AttributeCopier,
-        transfer: Transfer,
-        parts: PartsWriter,
-        meter: OnBytes | None,
+        engine: CopyEngine,
         confirm: Callable[[], None] = lambda: None,
     ) -> None:
         self._source = source
         self._target = target
         self._places = places
         self._attributes = attributes
-        self._transfer = transfer
-        self._parts = parts
-        self._meter = meter
+        self._transfer = engine.transfer
+        self._parts = engine.parts
+        self._meter = engine.meter
         self._confirm = confirm
         self._writer = uuid.uuid4().hex
         self._leftovers = Leftovers(target, places)

@@ -98,6 +98,11 @@ class SyncOptions:
         """True when something may be deleted at the target."""
         return self.delete is not Deletes.NO
 
+    @property
+    def bytes_per_second(self) -> float | None:
+        """What the whole job may move, None for no limit."""
+        return self.bandwidth_mb * 1_000_000 if self.bandwidth_mb else None
+
     def to_document(self) -> dict[str, Any]:
         """Return the options as plain JSON values, for the process that executes a plan."""
         return {**asdict(self), "preserve": "".join(sorted(self.preserve))}

@@ -178,7 +178,7 @@ def test_job_and_outcome_travel_to_a_task_and_back(planned: tuple[Trees, TreeCop
     trees, job, lines = planned
     job = pickle.loads(pickle.dumps(job))
     halves = [lines[:50], lines[50:]]
-    outcomes = [Executor(job, trees.source, trees.target).run(iter(half), 3) for half in halves]
+    outcomes = [Executor(job, trees.source, trees.target, 3).run(iter(half)) for half in halves]
     total = ExecOutcome.merged(pickle.loads(pickle.dumps(outcome)) for outcome in outcomes)
     assert (total.copied.files, total.skipped.files) == (120, 1)
     assert len(total.verified) == len(set(total.verified)) == 121
@@ -188,7 +188,7 @@ def test_job_and_outcome_travel_to_a_task_and_back(planned: tuple[Trees, TreeCop
 def test_all_failures_are_counted_and_some_of_them_told(planned: tuple[Trees, TreeCopyJob, list[str]]) -> None:
     trees, job, lines = planned
     trees.target.forbidden.add(job.places.work)
-    outcome = Executor(job, trees.source, trees.target).run(lines, 4)
+    outcome = Executor(job, trees.source, trees.target, 4).run(lines)
     assert outcome.failures.tally.files == 120
     assert outcome.failures.kinds == {FailureKind.REFUSED: 120}
     assert len(outcome.failures.examples) == 100
@@ -202,16 +202,16 @@ def test_a_cluster_that_does_not_answer_is_given_up(planned: tuple[Trees, TreeCo
         tried.append(path)
         raise Unreachable("no answer")
 
-    outcome = Executor(job, trees.source, Changed(trees.target, create_from=create_from)).run(lines, 1)
+    outcome = Executor(job, trees.source, Changed(trees.target, create_from=create_from), 1).run(lines)
     assert outcome.failures.kinds == {FailureKind.UNREACHABLE: 121}
     assert len(tried) == 100, "fifty files, twice each"
 
 
 def test_a_call_without_an_answer_is_tried_again(planned: tuple[Trees, TreeCopyJob, list[str]]) -> None:
     trees, job, lines = planned
-    executor = Executor(job, trees.source, trees.target)
+    executor = Executor(job, trees.source, trees.target, 1)
     trees.target.unanswered = 1
-    assert not executor.run(lines, 1).failures
+    assert not executor.run(lines).failures
 
 
 def test_the_right_to_write_is_confirmed_from_time_to_time() -> None:
@@ -230,7 +230,7 @@ def test_who_has_lost_that_right_stops(planned: tuple[Trees, TreeCopyJob, list[s
         raise LeaseLost("another has it")
 
     with pytest.raises(LeaseLost):
-        Executor(job, trees.source, trees.target).run(lost(), 2)
+        Executor(job, trees.source, trees.target, 2).run(lost())
     assert trees.target.calls["create_from"] == 5
 
 
@@ -256,7 +256,7 @@ def test_every_file_is_shown_as_done_copied_or_not(planned: tuple[Trees, TreeCop
     trees, job, lines = planned
     trees.source.unreadable.add(f"{SOURCE}/f1")
     shown = Counted()
-    Executor(job, trees.source, trees.target, progress=shown).run(lines, 4)
+    Executor(job, trees.source, trees.target, 4, progress=shown).run(lines)
     assert (shown.done_files, shown.skipped_files) == ([7] * 120, [4])
 
 

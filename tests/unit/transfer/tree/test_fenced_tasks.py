@@ -25,7 +25,7 @@ def on_executors(trees: Trees, meanwhile: Callable[[TreeCopyJob, list[str]], obj
         lines = list(plan.copies())
         meanwhile(job, lines)
         wanted = StillWanted(trees.target, batch.path)
-        return Executor(job, trees.source, target or trees.target, confirm=wanted).run(lines, 1)
+        return Executor(job, trees.source, target or trees.target, 1, confirm=wanted).run(lines)
 
     return execute
 
@@ -112,7 +112,7 @@ def test_what_another_task_has_written_whole_is_used() -> None:
 
     def twin(job: TreeCopyJob, lines: list[str]) -> None:
         target = Changed(trees.target, replace=lambda source, final: None)
-        Executor(job, trees.source, target).run(lines, 1)
+        Executor(job, trees.source, target, 1).run(lines)
         trees.target.calls.clear()
 
     trees.sync(execute=on_executors(trees, twin))

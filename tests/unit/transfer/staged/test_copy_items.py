@@ -25,7 +25,7 @@ from twinhive.model.errors import (
 )
 from twinhive.model.files import ChecksumForm, FileStatus, Written
 from twinhive.transfer.engine.failure_kind import FailureKind
-from twinhive.transfer.staged.engine import copy_items
+from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem
 

@@ -6,20 +6,17 @@ whichever attempt, and is not copied again. Names of event content hold the file
 name alone says it.
 """
 
-import threading
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
-from twinhive.model.errors import CopyWasSwept, Missing, SourceMoved, TwinhiveError, Unreachable
+from twinhive.model.errors import CopyWasSwept, Missing, SourceMoved, TwinhiveError
 from twinhive.model.files import parent
 from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileReader, FileWriter
-from twinhive.threads.each import Threads
-from twinhive.threads.shared_items import in_parallel
+from twinhive.transfer.engine.copying import CopyEngine
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
-from twinhive.transfer.engine.meter import Meter
-from twinhive.transfer.engine.parts import SPLIT_ABOVE, PartsWriter
+from twinhive.transfer.engine.parts import SPLIT_ABOVE
 from twinhive.transfer.engine.progress import CopyProgress
-from twinhive.transfer.engine.transfer import Transfer
 from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.staged.event_source import EventCopier
 from twinhive.transfer.staged.listed_source import ListedCopier
@@ -67,8 +64,12 @@ def copy_items(
         else:
             staged[path] = item.length  # a file that is listed twice is copied once
             waiting.append(item)
-    copier = _Copier(source, target, staging, progress, superseded_ok=superseded_ok, looks=looks, ownership=ownership)
-    copied = copier.copy_all(waiting, threads, bytes_per_second, split_above)
+    engine = CopyEngine(source, target, threads, progress.moved, bytes_per_second, split_above)
+    stager = Stager(target, engine.transfer, engine.parts, staging, ownership)
+    copier = _Copier(source, target, stager, staging, engine.patience, progress, superseded_ok, looks)
+    # One small file is copied right here.
+    is_small = len(waiting) < 2 and all(item.length <= split_above for item in waiting)
+    copied = chain.from_iterable(engine.run(waiting, copier.work, right_here=is_small))
     return CopyOutcome.merged([*skipped, *copied])
 
 
@@ -85,58 +86,30 @@ def _staged_of_events(items: Iterable[CopyItem], target: FileWriter, staging: st
 
 
 class _Copier:
-    """Copy items with several threads that take them from one iterator, so that none waits in a queue."""
+    """Copy items one by one, in several threads."""
 
     def __init__(
         self,
         source: FileReader,
         target: FileWriter,
+        stager: Stager,
         staging: str,
+        patience: Patience,
         progress: CopyProgress,
-        *,
         superseded_ok: bool,
         looks: bool,
-        ownership: Ownership | None,
     ) -> None:
-        self._source = source
         self._target = target
         self._staging = staging
+        self._listed = ListedCopier(source, stager, staging)
+        self._events = EventCopier(source, stager, staging)
+        self._patience = patience
         self._progress = progress
         self._superseded_ok = superseded_ok
         self._looks = looks
-        self._ownership = ownership
-        self._stopping = threading.Event()
-        self._patience = Patience()
 
-    def copy_all(
-        self, items: list[CopyItem], threads: int, bytes_per_second: float | None, split_above: int
-    ) -> list[CopyOutcome]:
+    def work(self, items: Iterator[CopyItem]) -> list[CopyOutcome]:
         """Copy all items; a failed one does not keep the others from being tried."""
-        if not items:
-            return []
-        # Parts have threads of their own: those that copy files wait for them.
-        with Threads(threads) as for_parts:
-            transfer = Transfer(self._source, self._target, Meter(bytes_per_second, self._count))
-            parts = PartsWriter(self._target, transfer, for_parts, split_above)
-            stager = Stager(self._target, transfer, parts, self._staging, self._ownership)
-            self._listed = ListedCopier(self._source, stager, self._staging)
-            self._events = EventCopier(self._source, stager, self._staging)
-            # One small file is copied right here, where an interruption ends it.
-            stopping = self._stopping if len(items) > 1 or items[0].length > split_above else None
-            some = in_parallel(items, min(threads, len(items)), self._work, "copy", stopping)
-            return [outcome for outcomes in some for outcome in outcomes]
-
-    def _count(self, count: int) -> None:
-        if self._stopping.is_set():
-            raise Unreachable(
-                "not copied to its end: the job is ending",
-                found="a signal to end",
-                expected="a job that may go on",
-                next_step="start the job again: what is copied stays",
-            )
-        self._progress.moved(count)
-
-    def _work(self, items: Iterator[CopyItem]) -> list[CopyOutcome]:
         outcomes = []
         for item in items:
             outcome = self._copy(item)
