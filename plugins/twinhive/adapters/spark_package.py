@@ -23,7 +23,7 @@ _PURE = (
     *("adapters/__init__.py", "adapters/jvm/*.py", "adapters/hdfs/__init__.py", "adapters/hdfs/hadoop_*.py"),
     *("adapters/local/__init__.py", "adapters/local/local_owner.py"),
     *("spark/__init__.py", "spark/endings.py", "spark/executors.py", "spark/lifeline.py", "spark/pulse.py"),
-    *("spark/*_job.py", "spark/tree_*.py"),
+    *("spark/*_job.py", "spark/copy_settings.py", "spark/settings_text.py"),
 )
 # Of drivers, which are where this process is, and have what else these import. They find us in the package alone.
 _OF_DRIVERS = {

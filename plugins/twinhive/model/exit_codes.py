@@ -20,3 +20,7 @@ class ExitCode(IntEnum):
     """Of a Spark job: its settings, or the executors, cannot be used."""
     INTERRUPTED = 130
     """Interrupted from the keyboard."""
+
+
+class Unusable(Exception):
+    """Settings or executors that no repetition makes usable."""

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from twinhive.model.errors import ActNow, TryAgain, TwinhiveError, may_pass
-from twinhive.model.exit_codes import ExitCode
+from twinhive.model.exit_codes import ExitCode, Unusable
 from twinhive.model.text import Text
-from twinhive.transfer.staged.job import Unusable
 
 
 def ended(job: str, run: Callable[[], int]) -> int:

@@ -14,9 +14,9 @@ from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.jvm import machine as jvm
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.model.exit_codes import Unusable
 from twinhive.spark.endings import causes
 from twinhive.spark.lifeline import end_with_the_submitter
-from twinhive.transfer.staged.job import Unusable
 
 P = TypeVar("P")
 R = TypeVar("R")

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from twinhive.model.endpoints import FileSystemEndpoint
+from twinhive.model.policy import Options
 from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.copy_settings import CopySettings, ListedCopy
 from twinhive.spark.endings import NextSteps, causes, explain, last_words, result_beside
 from twinhive.spark.lifeline import held
 from twinhive.spark.spark_submit import Submission
-from twinhive.transfer.staged.job import JobSettings
 
 COPY_FILES = "copy_files"
 """The application that copies."""
@@ -49,10 +51,19 @@ class Job:
 
 
 def copy_by_spark(
-    settings: JobSettings, cluster: SparkCluster, next_steps: NextSteps, say: Callable[[str], None]
+    what: ListedCopy,
+    source: FileSystemEndpoint,
+    target: FileSystemEndpoint,
+    options: Options,
+    cluster: SparkCluster,
+    next_steps: NextSteps,
+    say: Callable[[str], None],
 ) -> None:
     """Copy all files of a list, for who is no Airflow task.
 
     Raises TryAgain, and ActNow when a file cannot be copied; the result file tells which.
     """
-    Job(COPY_FILES, cluster, settings.label, next_steps).run(settings.to_json(), say)
+    # Batches of a statement follow each other: its tasks share the whole bandwidth.
+    rate = options.bytes_per_second and options.bytes_per_second / cluster.tasks
+    settings = CopySettings(source, target, what, options.copy_threads, cluster.tasks, rate)
+    Job(COPY_FILES, cluster, what.label, next_steps).run(settings.to_json(), say)

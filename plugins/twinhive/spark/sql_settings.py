@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from twinhive.transfer.staged.job import parsed, settings_text
+from twinhive.spark.settings_text import parsed, settings_text
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from pyspark import SparkContext, TaskContext
 
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.model.errors import TwinhiveError
-from twinhive.model.exit_codes import ExitCode
+from twinhive.model.exit_codes import ExitCode, Unusable
 from twinhive.model.files import authority
+from twinhive.spark.copy_settings import CopySettings, ListedCopy
 from twinhive.spark.executors import on_an_executor, open_files, use_native_package
 from twinhive.spark.pulse import MOVES, Listener, Pulse, listening
 from twinhive.threads.shared_items import in_parallel
@@ -19,32 +20,31 @@ from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import Hand, cut_listing
-from twinhive.transfer.staged.job import JobSettings, Unusable
 from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.ownership import Ownership
 from twinhive.transfer.staged.result import result_record, result_text
 
 
-def copy_listed(spark: SparkContext, settings: JobSettings) -> int:
+def copy_listed(spark: SparkContext, settings: CopySettings, listed: ListedCopy) -> int:
     """Copy all files, write the result, return the exit code. Raises Unusable, TryAgain."""
-    started, job = time.monotonic(), settings.job
-    listing = files_of(settings, job.listing).read(job.listing)
+    started, job = time.monotonic(), listed.job
+    listing = files_of(settings, listed, job.listing).read(job.listing)
     hands = cut_listing(listing, job.listing, job.after_event, settings.tasks)
-    staged, results = files_of(settings, job.staging), files_of(settings, job.result)
+    staged, results = files_of(settings, listed, job.staging), files_of(settings, listed, job.result)
     first_try = Tries(staged, job.staging, results, job.result).is_first()
-    with heard_of(results, job.result, settings.label) as pulse:
-        outcome = copy_on_executors(spark, settings, hands, pulse, first_try=first_try)
+    with heard_of(results, job.result, job.label) as pulse:
+        outcome = copy_on_executors(spark, settings, listed, hands, pulse, first_try=first_try)
     seconds = time.monotonic() - started
-    record = result_record(outcome, dump=settings.dump_name, batch=settings.batch, seconds=seconds)
+    record = result_record(outcome, dump=listed.dump_name, batch=listed.batch, seconds=seconds)
     results.write(job.result, json.dumps(record, indent=1).encode())
     print(result_text(outcome, seconds), file=sys.stderr)
     all_lost = all(failure.kind is FailureKind.LOST for failure in outcome.failures)
-    return ExitCode.DONE if settings.lost_ok and all_lost else exit_code(outcome.kinds, lists_again=False)
+    return ExitCode.DONE if listed.lost_ok and all_lost else exit_code(outcome.kinds, lists_again=False)
 
 
-def files_of(settings: JobSettings, uri: str) -> HadoopFiles:
+def files_of(settings: CopySettings, listed: ListedCopy, uri: str) -> HadoopFiles:
     """Return the file system that a URI belongs to. Raises Unusable."""
-    for side in (settings.dump, settings.target, settings.source):
+    for side in (listed.dump, settings.target, settings.source):
         files = open_files(side)
         if authority(uri) == files.root:
             return files
@@ -64,7 +64,7 @@ def heard_of(results: HadoopFiles, result: str, label: str) -> Iterator[str]:
 
 
 def copy_on_executors(
-    spark: SparkContext, settings: JobSettings, hands: list[Hand], pulse: str, *, first_try: bool
+    spark: SparkContext, settings: CopySettings, listed: ListedCopy, hands: list[Hand], pulse: str, *, first_try: bool
 ) -> CopyOutcome:
     """Copy all hands, as many at a time as there are tasks."""
 
@@ -81,28 +81,25 @@ def copy_on_executors(
                 hand.items(),
                 source,
                 target,
-                settings.job.staging,
+                listed.job.staging,
                 settings.threads,
                 moved,
-                superseded_ok=settings.job.superseded_ok,
+                superseded_ok=listed.job.superseded_ok,
                 looks=not first_try or is_repeated(),
                 bytes_per_second=settings.bytes_per_second,
-                ownership=Ownership(source, target) if settings.permissions == "source" else None,
+                ownership=Ownership(source, target) if listed.permissions == "source" else None,
             ).thinned()
 
     def work(numbered: Iterator[tuple[int, Hand]]) -> CopyOutcome:
         outcome = CopyOutcome()
         for number, hand in numbered:
-            spark.setJobDescription(f"{settings.label}: {number:,} of {len(hands):,}, {hand.files:,} files")
-            copied = on_an_executor(spark, hand, copy, f"the Spark job of {settings.label} failed")
+            spark.setJobDescription(f"{listed.label}: {number:,} of {len(hands):,}, {hand.files:,} files")
+            copied = on_an_executor(spark, hand, copy, f"the Spark job of {listed.label} failed")
             outcome = CopyOutcome.merged([outcome, copied]).thinned()
-            tell(f"{settings.label}: {number:,} of {len(hands):,} hands are copied, {hand.files:,} files")
+            tell(f"{listed.label}: {number:,} of {len(hands):,} hands are copied, {hand.files:,} files")
         return outcome
 
-    if not hands:
-        return CopyOutcome()
-    at_once = min(settings.tasks, len(hands))
-    return CopyOutcome.merged(in_parallel(enumerate(hands, 1), at_once, work, "hand")).thinned()
+    return CopyOutcome.merged(in_parallel([*enumerate(hands, 1)], settings.tasks, work, "hand")).thinned()
 
 
 def is_repeated() -> bool:

@@ -10,9 +10,9 @@ from twinhive.model.errors import TryAgain
 from twinhive.model.files import copying_weight, join
 from twinhive.ports import FileWriter
 from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.copy_settings import CopySettings, TreeCopy
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import COPY_FILES, Job
-from twinhive.spark.tree_settings import TreeJobSettings
 from twinhive.transfer.tree.batches import FileBatch, write_batches
 from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob
 from twinhive.transfer.tree.outcome import ExecOutcome
@@ -53,13 +53,21 @@ def by_spark(
         batches = deal(job, plan, copy.cluster.tasks, target)
         if not batches:
             return ExecOutcome()
-        settings = TreeJobSettings(copy.title, copy.source, copy.target, job, batches, copy.cluster.tasks)
-        spark_job = Job(COPY_FILES, copy.cluster, settings.label, next_steps)
+        settings = settings_of(copy, job, batches)
+        spark_job = Job(COPY_FILES, copy.cluster, settings.what.label, next_steps)
         result = spark_job.run(settings.to_json(), say, confirm)
         target.delete(job.places.plan)  # no executor is at work any more
-        return _outcome(settings, result, next_steps)
+        return _outcome(settings.what.label, result, next_steps)
 
     return execute
+
+
+def settings_of(copy: SparkCopy, job: TreeCopyJob, batches: tuple[FileBatch, ...]) -> CopySettings:
+    """Return what the job is told; the batches that run at the same time share the bandwidth."""
+    options, tasks = job.options, copy.cluster.tasks
+    rate = options.bytes_per_second and options.bytes_per_second / min(tasks, len(batches))
+    what = TreeCopy(copy.title, job, batches)
+    return CopySettings(copy.source, copy.target, what, options.threads, tasks, rate)
 
 
 def deal(job: TreeCopyJob, plan: Plan, tasks: int, target: FileWriter) -> tuple[FileBatch, ...]:
@@ -76,12 +84,12 @@ def deal(job: TreeCopyJob, plan: Plan, tasks: int, target: FileWriter) -> tuple[
     return tuple(write_batches(lines, target, directory, most_files=_MOST_FILES, aim_bytes=aim))
 
 
-def _outcome(settings: TreeJobSettings, result: str, next_steps: NextSteps) -> ExecOutcome:
+def _outcome(label: str, result: str, next_steps: NextSteps) -> ExecOutcome:
     try:
         return from_document(json.loads(result))
     except (ValueError, KeyError, TypeError) as error:
         raise TryAgain(
-            f"{settings.label}: the job has not said what came of it",
+            f"{label}: the job has not said what came of it",
             found=f"{type(error).__name__}: {error}",
             expected="the result that it writes at its end",
             next_step=next_steps.try_again,

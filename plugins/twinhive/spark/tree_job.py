@@ -9,6 +9,7 @@ import json
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,58 +19,57 @@ from twinhive.model.errors import Missing, TwinhiveError
 from twinhive.model.exit_codes import ExitCode
 from twinhive.model.spoken import readable
 from twinhive.ports import FileReader
+from twinhive.spark.copy_settings import CopySettings, TreeCopy
 from twinhive.spark.endings import result_beside, teller
 from twinhive.spark.executors import on_an_executor, open_files, use_native_package
 from twinhive.spark.pulse import Listener, Pulse, listening
-from twinhive.spark.tree_settings import TreeJobSettings, TreeTaskSettings
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.engine.progress import CopyProgress
 from twinhive.transfer.tree.batches import FileBatch, StillWanted, batch_is_gone, read_batch
-from twinhive.transfer.tree.executing import Executor
+from twinhive.transfer.tree.executing import Executor, TreeCopyJob
 from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.outcome_document import to_document
 
 say = teller("copy_files")
 
 
-def copy_tree(spark: SparkContext, settings: TreeJobSettings, path: Path) -> int:
+def copy_tree(spark: SparkContext, settings: CopySettings, tree: TreeCopy, path: Path) -> int:
     """Carry out all batches, and write down beside the settings what came of them; failed files are no failure of it.
 
     Returns the exit code. Raises TryAgain, ActNow.
     """
-    outcome = copy_on_executors(spark, settings)
+    outcome = copy_on_executors(spark, settings, tree)
     result_beside(path).write_text(json.dumps(to_document(outcome)), encoding="ascii")
     return ExitCode.DONE
 
 
-def copy_on_executors(spark: SparkContext, settings: TreeJobSettings) -> ExecOutcome:
-    """Carry out the batches in their order, `at_once` of them at a time."""
-    progress = CopyProgress(settings.files, settings.length, say)
+def copy_on_executors(spark: SparkContext, settings: CopySettings, tree: TreeCopy) -> ExecOutcome:
+    """Carry out the batches in their order, as many at a time as there are tasks."""
+    progress = CopyProgress(tree.files, tree.length, say)
     under_way: dict[str, FileBatch] = {}
     group = f"copy_tree-{uuid.uuid4().hex[:8]}"
-    told = settings.of_a_task()
-    whole = f"{settings.files:,} files, {readable(settings.length)}"
+    told = replace(settings, what=replace(tree, batches=()))  # each Spark job ships it again
 
     def work(numbered: Iterator[tuple[int, FileBatch]]) -> ExecOutcome:
         outcome = ExecOutcome()
         for number, batch in numbered:
-            part = f"batch {number:,} of {len(settings.batches):,}, {batch.files:,} files, {readable(batch.length)}"
-            spark.setJobGroup(group, f"{settings.title}: {whole} ({part})")
+            part = f"batch {number:,} of {len(tree.batches):,}, {batch.files:,} files, {readable(batch.length)}"
+            spark.setJobGroup(group, f"{tree.label} ({part})")
             under_way[batch.path] = batch
             what = f"batch {batch.path} could not be carried out"
-            outcome.merge(on_an_executor(spark, batch.path, partial(carry_out, told), what))
+            outcome.merge(on_an_executor(spark, batch.path, partial(carry_out, told, tree.job), what))
             del under_way[batch.path]
             progress.done(batch.length, batch.files)
         return outcome
 
-    numbered = enumerate(settings.batches, 1)
-    with closing(open_files(settings.of_a_task().target)) as target:
+    numbered = [*enumerate(tree.batches, 1)]
+    with closing(open_files(settings.target)) as target:
         listener = Listener(target, under_way.copy)
-        with listening(listener, lambda: say(f"{settings.title}: files are being copied")):
-            return ExecOutcome.merged(in_parallel(numbered, settings.at_once, work, "batch"))
+        with listening(listener, lambda: say(f"{tree.title}: files are being copied")):
+            return ExecOutcome.merged(in_parallel(numbered, settings.tasks, work, "batch"))
 
 
-def carry_out(settings: TreeTaskSettings, path: str) -> ExecOutcome | TwinhiveError:
+def carry_out(settings: CopySettings, job: TreeCopyJob, path: str) -> ExecOutcome | TwinhiveError:
     """Carry out one batch in the Python process of an executor.
 
     Our errors are returned: what may be repeated was repeated before, and Spark would tell them as Java's.
@@ -79,9 +79,8 @@ def carry_out(settings: TreeTaskSettings, path: str) -> ExecOutcome | TwinhiveEr
         try:
             lines = _lines(target, path)
             progress = CopyProgress(0, 0, Pulse(target, path))
-            rate, confirm = settings.bytes_per_second, StillWanted(target, path)
-            threads = settings.job.options.threads
-            executor = Executor(settings.job, source, target, threads, progress, bytes_per_second=rate, confirm=confirm)
+            rate, wanted = settings.bytes_per_second, StillWanted(target, path)
+            executor = Executor(job, source, target, settings.threads, progress, bytes_per_second=rate, confirm=wanted)
             return executor.run(lines)
         except TwinhiveError as error:
             return error

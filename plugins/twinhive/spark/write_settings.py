@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from twinhive.partition_writes.request import SmallFiles
-from twinhive.transfer.staged.job import parsed, settings_text
+from twinhive.spark.settings_text import parsed, settings_text
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import uuid
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from tests.integration.spark_sql import ONE_WORKER, quick_start
 from tests.support.users.warehouse import Warehouse
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.spark_package import native_package, python_package
+from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.files import ChecksumForm
+from twinhive.spark.copy_settings import CopySettings, ListedCopy
 from twinhive.spark.environment import QUIET_AND_QUICK
 from twinhive.spark.lifeline import held
 from twinhive.transfer.staged.job import CopyJob
@@ -69,9 +71,10 @@ class Job:
         lines = "\n".join(item.to_line() for item in self.items)
         self.source.write(listing, gzip.compress(lines.encode()))
         job = CopyJob(listing, self.staging, self.result, "sales.orders +1 tables", len(self.items), 0, superseded_ok)
-        written = {"dump_name": "d1", "batch": "b1", "version": twinhive.__version__, "job": asdict(job)}
+        source, target, dump = (FileSystemEndpoint(**self.sides[side]) for side in ("source", "target", "dump"))
+        written = CopySettings(source, target, ListedCopy(job, dump, "d1", "b1"), threads=4, tasks=2)
         path = self.directory / "settings.json"
-        path.write_text(json.dumps({**self.sides, **written, "threads": 4, "tasks": 2, **settings}))
+        path.write_text(json.dumps({**json.loads(written.to_json()), **settings}))
         # spark-submit mixes the driver's two streams; Airflow sees one stream, and so do the tests.
         streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         command = [*self._command(), str(JOB), str(path)]

@@ -22,14 +22,15 @@ from twinhive.copies.list_copies import ListCopies
 from twinhive.copies.move_primary import MovePrimary
 from twinhive.copies.publish_copies import PublishCopies
 from twinhive.model.copies.marks import CopyMark, mark_on
+from twinhive.model.policy import Options
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.copy_settings import ListedCopy
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import copy_by_spark
 from twinhive.step.base import Work
-from twinhive.transfer.staged.job import JobSettings
 from twinhive.wiring.moving import MoveWiring
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
@@ -184,13 +185,14 @@ def test_what_is_much_is_copied_by_spark(placed: Placed) -> None:
     said["options"] |= {"spark_above_files": 0}
     placed.policies.write("placements/near.yaml", said)
     wiring = placed.policies.wiring(placed.name)
-    ports, sides = wiring.write_ports(), (wiring.source_endpoint, wiring.replica_endpoint, wiring.dump_endpoint)
+    ports = wiring.write_ports()
     listed = ListCopies(Work(wiring.policy)).run(ports)
     (batch,) = listed.batches
     job = CopyObjects(Work(wiring.policy, batch.name, listed.dump)).job(ports)
     assert job is not None
-    settings = JobSettings(job, *sides, listed.dump, batch.name)
-    copy_by_spark(settings, SparkCluster.of(ONE_WORKER, 2, []), NextSteps("act", "mend", "again"), print)
+    what = ListedCopy(job, wiring.dump_endpoint, listed.dump, batch.name)
+    cluster, steps = SparkCluster.of(ONE_WORKER, 2, []), NextSteps("act", "mend", "again")
+    copy_by_spark(what, wiring.source_endpoint, wiring.replica_endpoint, Options(), cluster, steps, print)
     assert PublishCopies(Work(wiring.policy)).run(ports).published == 4
     placed.assert_copied()
 

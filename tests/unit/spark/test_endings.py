@@ -3,9 +3,8 @@
 import pytest
 
 from twinhive.model.errors import ActNow, LeaseLost, Missing, TryAgain
-from twinhive.model.exit_codes import ExitCode
+from twinhive.model.exit_codes import ExitCode, Unusable
 from twinhive.spark.endings import NextSteps, causes, ended, explain, last_words
-from twinhive.transfer.staged.job import Unusable
 
 STEPS = NextSteps("mend it", "mend Spark", "run again")
 

@@ -23,10 +23,11 @@ from twinhive.copies.copy_objects import CopyObjects
 from twinhive.model.spoken import readable
 from twinhive.model.text import Text
 from twinhive.spark.applications import application_file
+from twinhive.spark.copy_settings import CopySettings, ListedCopy
 from twinhive.spark.environment import ALWAYS, quiet_and_quick, spark_environment
 from twinhive.spark.lifeline import held
 from twinhive.spark.pulse import MOVES
-from twinhive.transfer.staged.job import CopyJob, JobSettings
+from twinhive.transfer.staged.job import CopyJob
 from twinhive.wiring.policies import Wiring
 
 SETTINGS = "settings.json"
@@ -110,19 +111,21 @@ class CopyOperator(SparkSubmitOperator):
         self._archives = f"{native_package(cache)}#native"
         self.application_args = [str(settings)]
 
-    def _settings(self, job: CopyJob, wiring: Wiring, context: Any) -> JobSettings:
+    def _settings(self, job: CopyJob, wiring: Wiring, context: Any) -> CopySettings:
         options = wiring.policy.options
         tasks = options.spark_tasks_for(job.files, job.bytes, job.batch_weight)
-        return JobSettings(
-            job,
-            source=wiring.source_endpoint,
-            target=wiring.replica_endpoint,
-            dump=wiring.dump_endpoint,
-            dump_name=self.batch["dump"],
-            batch=self.batch["name"],
+        return CopySettings(
+            wiring.source_endpoint,
+            wiring.replica_endpoint,
+            ListedCopy(
+                job,
+                wiring.dump_endpoint,
+                dump_name=self.batch["dump"],
+                batch=self.batch["name"],
+                lost_ok=options.on_object_error == "quarantine",
+                permissions=options.permissions,
+            ),
             threads=context["params"]["copy_threads"],
             tasks=tasks,
             bytes_per_second=options.bytes_per_second_of_a_spark_task(tasks),
-            lost_ok=options.on_object_error == "quarantine",
-            permissions=options.permissions,
         )

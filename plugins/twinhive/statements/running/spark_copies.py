@@ -11,11 +11,12 @@ from twinhive.model.spoken import readable
 from twinhive.ports import ReadPorts, TreeReader, TreeWriter, WritePorts
 from twinhive.spark.by_size import LargeBySpark
 from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.copy_settings import ListedCopy
 from twinhive.spark.endings import NextSteps, NotAllCopied
 from twinhive.spark.jobs import copy_by_spark
 from twinhive.step.base import Work
 from twinhive.transfer.engine.copying import IsEnding
-from twinhive.transfer.staged.job import CopyJob, JobSettings
+from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.tree.executing import ExecutePlan
 
 SparkOf = Callable[[str, Options], SparkCluster]
@@ -86,17 +87,5 @@ class CopiesBySpark:
         return by_size.execution(source, target, say, is_ending)
 
     def _submit(self, job: CopyJob, work: Work, cluster: SparkCluster) -> None:
-        options = self.options
-        settings = JobSettings(
-            job,
-            source=self.source,
-            target=self.target,
-            dump=self.dumps,
-            dump_name=work.dump,
-            batch=work.batch,
-            threads=options.copy_threads,
-            tasks=cluster.tasks,
-            # Batches of a statement follow each other: its tasks share the whole bandwidth.
-            bytes_per_second=options.bytes_per_second and options.bytes_per_second / cluster.tasks,
-        )
-        copy_by_spark(settings, cluster, self.next_steps, work.report)
+        what = ListedCopy(job, self.dumps, work.dump, work.batch)
+        copy_by_spark(what, self.source, self.target, self.options, cluster, self.next_steps, work.report)

@@ -10,11 +10,12 @@ from twinhive.model.policy import Options
 from twinhive.model.spoken import readable
 from twinhive.ports import FileReader, FileWriter
 from twinhive.spark.cluster import SparkCluster
+from twinhive.spark.copy_settings import ListedCopy
 from twinhive.spark.endings import NotAllCopied
 from twinhive.spark.jobs import copy_by_spark
 from twinhive.statements.running.spark_copies import NEXT_STEPS
 from twinhive.transfer.staged.copy_items import copy_items
-from twinhive.transfer.staged.job import CopyJob, JobSettings
+from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem
 
@@ -55,17 +56,7 @@ class TableFileCopies:
     def _submit(self, items: Sequence[CopyItem], staging: str, label: str, cluster: SparkCluster) -> None:
         listing, (source, target) = join(staging, "files.jsonl.gz"), self.endpoints
         self.target.write(listing, pack_lines(item.to_line() for item in items))
-        rate, length = self.options.bytes_per_second, sum(item.length for item in items)
+        length = sum(item.length for item in items)
         job = CopyJob(listing, staging, join(staging, "result.json"), label, len(items), length)
-        settings = JobSettings(
-            job,
-            source=source,
-            target=target,
-            dump=target,
-            dump_name="",
-            batch="",
-            threads=self.options.copy_threads,
-            tasks=cluster.tasks,
-            bytes_per_second=rate and rate / cluster.tasks,
-        )
-        copy_by_spark(settings, cluster, NEXT_STEPS, self.say)
+        what = ListedCopy(job, target, dump_name="", batch="")
+        copy_by_spark(what, source, target, self.options, cluster, NEXT_STEPS, self.say)

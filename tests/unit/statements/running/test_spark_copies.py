@@ -53,13 +53,11 @@ def test_spark_is_told_what_to_copy_and_how(submit: Submit, load: Load) -> None:
     with pytest.raises(TryAgain):
         load(ALL_BY_SPARK)
     settings = submit.settings()
-    assert settings["job"]["staging"] == "hdfs://west/twinhive/staging/repl.west.sales"
-    assert (settings["tasks"], settings["bytes_per_second"], settings["lost_ok"]) == (3, 2_000_000, False)
-    assert [settings[side]["root"] for side in ("source", "target", "dump")] == [
-        "hdfs://east",
-        "hdfs://west",
-        "hdfs://east",
-    ]
+    listed = settings["what"]
+    assert listed["job"]["staging"] == "hdfs://west/twinhive/staging/repl.west.sales"
+    assert (settings["tasks"], settings["bytes_per_second"], listed["lost_ok"]) == (3, 2_000_000, False)
+    sides = (settings["source"], settings["target"], listed["dump"])
+    assert [side["root"] for side in sides] == ["hdfs://east", "hdfs://west", "hdfs://east"]
 
 
 def test_what_spark_cannot_copy_is_looked_for_by_the_statement(speaker: Speaker, submit: Submit, load: Load) -> None:
