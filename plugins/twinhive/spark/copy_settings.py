@@ -92,7 +92,7 @@ class CopySettings:
     bytes_per_second: float | None = None
 
     def to_json(self) -> str:
-        """Return the text that `parse` reads."""
+        """Return the text that `parse` reads; properties of a file system in it may hold secrets."""
         return settings_text(kind=type(self.what).__name__, **asdict(self))
 
     @classmethod

@@ -48,13 +48,13 @@ def copy_on_executors(spark: SparkContext, settings: CopySettings, tree: TreeCop
     progress = CopyProgress(tree.files, tree.length, say)
     under_way: dict[str, FileBatch] = {}
     group = f"copy_tree-{uuid.uuid4().hex[:8]}"
-    told = replace(settings, what=replace(tree, batches=()))  # each Spark job ships it again
+    label, told = tree.label, replace(settings, what=replace(tree, batches=()))  # each Spark job ships it again
 
     def work(numbered: Iterator[tuple[int, FileBatch]]) -> ExecOutcome:
         outcome = ExecOutcome()
         for number, batch in numbered:
             part = f"batch {number:,} of {len(tree.batches):,}, {batch.files:,} files, {readable(batch.length)}"
-            spark.setJobGroup(group, f"{tree.label} ({part})")
+            spark.setJobGroup(group, f"{label} ({part})")
             under_way[batch.path] = batch
             what = f"batch {batch.path} could not be carried out"
             outcome.merge(on_an_executor(spark, batch.path, partial(carry_out, told, tree.job), what))
