@@ -21,7 +21,7 @@ RENAMES = {
     "transfer/engine/parts.py": (1, "a file that it has written"),
     "transfer/staged/stager.py": (2, "a file that it has written"),
     "dump/loader_notes.py": (2, "a file, a load's note"),
-    "dump/store.py": (2, "an attempt, from the name that it was made under to that of a dump"),
+    "dump/publishing.py": (2, "an attempt, from the name that it was made under to that of a dump"),
     "replica/base_claim.py": (1, "a file that it has written"),
     "dump/hashed_files.py": (1, "a file that an earlier version has written"),
     "partition_writes/job_directory.py": (1, "what a job has written, from an attempt's name to its own"),

@@ -7,9 +7,10 @@ from itertools import islice
 
 from twinhive.dump.batch_records import listed_batch
 from twinhive.dump.eventless import files_needed_after
+from twinhive.dump.json_files import write_json
 from twinhive.dump.layout import BASE_KINDS, DumpKind, kind_of, result_path
 from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import Dump, dump_of_key, while_it_stands, write_json
+from twinhive.dump.store import Dump, dump_of_key, while_it_stands
 from twinhive.log.moved_files import followed
 from twinhive.model.errors import Missing
 from twinhive.model.marks import ReplicaState

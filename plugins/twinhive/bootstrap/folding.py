@@ -17,8 +17,9 @@ from twinhive.bootstrap.source_states import settle
 from twinhive.bootstrap.wide_tables import WideTable, partitions_concerned, wide_tables
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout
+from twinhive.dump.publishing import begin_attempt, being_written, publish_dump
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
-from twinhive.dump.store import Dump, begin_attempt, being_written, publish_dump
+from twinhive.dump.store import Dump
 from twinhive.events.decoder import decode_event
 from twinhive.log.event_stream import EventStream
 from twinhive.model.batches import Batch

@@ -17,8 +17,9 @@ from twinhive.bootstrap.source_states import current_partitions
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout, saved_events_directory
 from twinhive.dump.manifest import BaseContent, DumpManifest, LeftOutObject
+from twinhive.dump.publishing import begin_attempt, being_written, publish_dump, remove_other_dumps
 from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
-from twinhive.dump.store import Dump, begin_attempt, being_written, newest_dump, publish_dump, remove_other_dumps
+from twinhive.dump.store import Dump, newest_dump
 from twinhive.events.reader import position_at
 from twinhive.model.batches import Batch, Slice, cut_batches, wanted_weight
 from twinhive.model.changes.events import Position

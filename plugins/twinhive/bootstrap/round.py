@@ -10,15 +10,10 @@ from dataclasses import dataclass, replace
 from twinhive.bootstrap.folding import Folding
 from twinhive.bootstrap.small_copies import left_for_spark
 from twinhive.dump.batch_records import copied_batch, listed_batch
+from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.layout import result_path
-from twinhive.dump.store import (
-    Dump,
-    current_dump,
-    finish_publishing,
-    read_json,
-    remove_other_dumps,
-    write_json,
-)
+from twinhive.dump.publishing import finish_publishing, remove_other_dumps
+from twinhive.dump.store import Dump, current_dump
 from twinhive.log.event_stream import EventStream
 from twinhive.model.batches import Batch
 from twinhive.model.marks import Phase

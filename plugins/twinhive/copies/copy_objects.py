@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from twinhive.bootstrap.copy_batch import Copied
 from twinhive.copies.lists import files_path, open_list, result_path
+from twinhive.dump.json_files import write_json
 from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import write_json
 from twinhive.model.text import Clear, Text
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.step.base import Work

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 
 from twinhive.copies.layout import list_directory, lists_directory
 from twinhive.copies.objects import CopyObject, line_of
+from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.shards import pack_lines, unpack_lines
-from twinhive.dump.store import read_json, write_json
 from twinhive.model.batches import Batch
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.events import Position

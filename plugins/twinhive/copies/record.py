@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from twinhive.copies.around import Around
 from twinhive.copies.layout import position_path, record_path
 from twinhive.copies.objects import CopyObject, line_of
+from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.shards import pack_lines, unpack_lines
-from twinhive.dump.store import read_json, write_json
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import Missing
 from twinhive.model.policy import Policy

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.layout import DumpLayout, result_path
 from twinhive.dump.shards import pack_lines
-from twinhive.dump.store import read_json, write_json
 from twinhive.ports import FileReader, FileWriter
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.staged import CopyItem

@@ -1,15 +1,16 @@
 """Prove that a directory holds dumps of ours: by its mark, or by what an earlier version wrote into it."""
 
-import json
 import re
+from contextlib import suppress
 from functools import partial
 
+from twinhive.dump.json_files import read_json
 from twinhive.dump.layout import DumpLayout
-from twinhive.model.errors import Foreign, Missing
+from twinhive.model.errors import Foreign
 from twinhive.model.files import base_name, join
 from twinhive.model.policy import Policy
 from twinhive.owned.directories import Mark, Owned, Purpose, claim, final_name, foreign, proven, within
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, children
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 _ONLY_OURS = re.compile(r"_attempt-[0-9a-f]{32}|drained|external")
@@ -66,14 +67,12 @@ def own_dump(files: FileWriter, directory: str, name: str) -> Owned | None:
 
 def has_dumps_of(policy: str, files: FileReader, directory: str) -> bool:
     """Return True for a directory in which a dump names the policy."""
-    ((_, children),) = files.list_directories([directory])
-    return any(_names(files, child.path, policy) for child in children or ())
+    return any(_names(files, child.path, policy) for child in children(files, directory))
 
 
 def has_only_dumps_of(policy: str, files: FileReader, directory: str) -> bool:
     """Return True for a directory with something in it, and nothing but what a policy's dumps consist of."""
-    ((_, children),) = files.list_directories([directory])
-    found = [child.path for child in children or ()]
+    found = [child.path for child in children(files, directory)]
     return bool(found) and all(_names(files, path, policy) or _is_part(files, path) for path in found)
 
 
@@ -95,8 +94,7 @@ def is_sealed_or_begun(files: FileReader, directory: str) -> bool:
     description = _json(files, join(directory, "repl.json"))
     if isinstance(description, dict) and {"statement", "dump", "last_event"} <= description.keys():
         return True
-    ((_, children),) = files.list_directories([directory])
-    return any(_is_dump_or_part(files, child.path) for child in children or ())
+    return any(_is_dump_or_part(files, child.path) for child in children(files, directory))
 
 
 def _names(files: FileReader, directory: str, policy: str | None) -> bool:
@@ -114,13 +112,11 @@ def _is_part(files: FileReader, directory: str) -> bool:
         return False
     if name not in _INSIDE:
         return files.status(DumpLayout(directory).begun) is not None
-    ((_, children),) = files.list_directories([directory])
     # Empty, when all that was saved is applied.
-    return all(_INSIDE[name].fullmatch(final_name(base_name(child.path))) for child in children or ())
+    return all(_INSIDE[name].fullmatch(final_name(base_name(child.path))) for child in children(files, directory))
 
 
 def _json(files: FileReader, path: str) -> object:
-    try:
-        return json.loads(files.read(path))
-    except (Missing, ValueError):
-        return None
+    with suppress(ValueError):
+        return read_json(files, path)
+    return None

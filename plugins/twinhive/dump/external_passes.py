@@ -15,7 +15,7 @@ from typing import Any
 
 from twinhive.dump.claiming import claim_dumps, own_dumps_of
 from twinhive.dump.external_locations import decode_locations, encode_locations
-from twinhive.dump.store import read_json, write_json
+from twinhive.dump.json_files import read_json, write_json
 from twinhive.model.batches import Batch
 from twinhive.model.errors import ActNow
 from twinhive.model.external.entries import Entry
@@ -24,7 +24,7 @@ from twinhive.model.external.tasks import SyncTask
 from twinhive.model.files import base_name, join
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, children
 
 _NAME = re.compile(r"pass-\d{12,}-[0-9a-f]{8,}")
 _KEPT = 2
@@ -177,13 +177,13 @@ def remove_old_passes(dumps: FileWriter, replica: FileWriter, policy: Policy, ne
         if owned is not None:
             owned.discard(join(_directory(policy), name))
     kept = {newest, *names[-(_KEPT - 1) :]}
-    for result in _children(replica, _results(policy)):
+    for result in _names_in(replica, _results(policy)):
         if result not in kept:
             _remove_results(replica, join(_results(policy), result))
 
 
 def _remove_results(files: FileWriter, directory: str) -> None:
-    for name in _children(files, directory):
+    for name in _names_in(files, directory):
         files.delete_file(join(directory, name))
     files.delete_file(directory)
 
@@ -261,7 +261,7 @@ def last_complete_pass(dumps: FileReader, replica: FileReader, policy: Policy) -
 
 
 def _ended(replica: FileReader, policy: Policy, name: str) -> set[str]:
-    return {result.removesuffix(".json") for result in _children(replica, join(_results(policy), name))}
+    return {result.removesuffix(".json") for result in _names_in(replica, join(_results(policy), name))}
 
 
 def _read(name: str, record: dict[str, Any]) -> ExternalPass:
@@ -284,7 +284,7 @@ def _read(name: str, record: dict[str, Any]) -> ExternalPass:
 
 
 def _names(files: FileReader, policy: Policy) -> list[str]:
-    found = (name for name in _children(files, _directory(policy)) if _NAME.fullmatch(name))
+    found = (name for name in _names_in(files, _directory(policy)) if _NAME.fullmatch(name))
     return sorted(found, key=_second)
 
 
@@ -292,9 +292,8 @@ def _second(name: str) -> int:
     return int(name.rpartition("-")[2], 16)
 
 
-def _children(files: FileReader, directory: str) -> list[str]:
-    ((_, children),) = files.list_directories([directory])
-    return [base_name(child.path) for child in children or ()]
+def _names_in(files: FileReader, directory: str) -> list[str]:
+    return [base_name(child.path) for child in children(files, directory)]
 
 
 def _of_passes(policy: Policy) -> Policy:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from twinhive.model.errors import Missing
 from twinhive.model.files import FileStatus, base_name, join
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, children
 
 _SUFFIX = ".json"
 _DIGITS = 2
@@ -102,22 +102,22 @@ class HashedListing:
     @cached_property
     def _top(self) -> tuple[frozenset[str], frozenset[str]]:
         """The directories that are there, and the files of earlier versions beside them."""
-        ((_, children),) = self._files.list_directories([self._kept.directory])
-        directories = frozenset(base_name(child.path) for child in children or () if child.is_directory)
-        return directories, _names(child for child in children or () if not child.is_directory)
+        found = children(self._files, self._kept.directory)
+        directories = frozenset(base_name(child.path) for child in found if child.is_directory)
+        return directories, _names(child for child in found if not child.is_directory)
 
     def _listed(self, prefixes: Iterable[str]) -> dict[str, frozenset[str]]:
         """Return what is in some directories, and in those that were listed before."""
         unknown = sorted({prefix for prefix in prefixes if prefix not in self._names})
         there = [join(self._kept.directory, prefix) for prefix in unknown if prefix in self._top[0]]
         found = {prefix: frozenset[str]() for prefix in unknown}
-        for directory, children in self._files.list_directories(there) if there else ():
-            found[base_name(directory)] = _names(children or ())
+        for directory, inside in self._files.list_directories(there) if there else ():
+            found[base_name(directory)] = _names(inside or ())
         # At once: other threads may ask meanwhile.
         self._names |= found
         return self._names
 
 
-def _names(children: Iterable[FileStatus]) -> frozenset[str]:
-    names = (base_name(child.path) for child in children)
+def _names(statuses: Iterable[FileStatus]) -> frozenset[str]:
+    names = (base_name(status.path) for status in statuses)
     return frozenset(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))

@@ -6,11 +6,11 @@ there. A note is removed only as it was read: one that a load has written meanwh
 
 from dataclasses import asdict, dataclass
 
-from twinhive.dump.store import read_json, write_json
+from twinhive.dump.json_files import read_json, write_json
 from twinhive.model.errors import ActNow
 from twinhive.model.files import FileStatus, base_name, join, parent
 from twinhive.model.policy import Policy
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, children
 
 LOADERS = "_loaders"
 _GOING = "_going-"
@@ -56,8 +56,7 @@ def note_loaded(files: FileWriter, policy: Policy, log_id: str, event_id: int) -
 
 def loader_notes(files: FileReader, dumps: str) -> list[FoundNote]:
     """Return what replicas have said of a database's dumps. Raises ActNow for a note of another version."""
-    ((_, children),) = files.list_directories([join(dumps, LOADERS)])
-    read = (_read(files, child) for child in children or () if child.path.endswith(".json"))
+    read = (_read(files, child) for child in children(files, join(dumps, LOADERS)) if child.path.endswith(".json"))
     return [found for found in read if found is not None]
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from twinhive import __version__
+from twinhive.dump.json_files import as_json
 from twinhive.dump.layout import DumpKind
 from twinhive.model.batches import Batch, Slice
 from twinhive.model.changes.events import Position
@@ -126,7 +127,7 @@ class DumpManifest:
         flat = {name: value for part in parts for name, value in asdict(part).items()}
         database = {**fields["database"], "parameters": dict(self.database.parameters)}
         written = {"format": FORMAT_VERSION, **fields, **flat, "database": database}
-        return json.dumps(written, indent=1, ensure_ascii=False, default=_plain).encode("utf-8", "surrogatepass")
+        return as_json(written, _plain)
 
     @classmethod
     def from_json(cls, content: bytes, where: str) -> "DumpManifest":

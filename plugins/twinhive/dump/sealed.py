@@ -10,12 +10,13 @@
 import json
 from dataclasses import asdict, dataclass, replace
 
+from twinhive.dump.json_files import as_json
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.store import Dump, open_dump
 from twinhive.model.errors import ActNow, Missing, Unexplained
 from twinhive.model.external.modes import COPY
 from twinhive.model.files import base_name, join, parent
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, children
 
 FORMAT_VERSION = 1
 _MOST_NAMED = 5
@@ -48,7 +49,7 @@ class SealedDump:
 
     def to_json(self) -> bytes:
         """Write the description as readable JSON."""
-        return json.dumps({"format": FORMAT_VERSION, **asdict(self)}, indent=1, ensure_ascii=False).encode()
+        return as_json({"format": FORMAT_VERSION, **asdict(self)})
 
     @classmethod
     def from_json(cls, content: bytes, directory: str) -> "SealedDump":
@@ -114,9 +115,8 @@ def newest_sealed(files: FileReader, dumps: str) -> str | None:
 
     Raises ActNow for a dump of another version: it may be the newest.
     """
-    ((_, children),) = files.list_directories([dumps])
     # Names of ours begin with _: notes of loaders, and dumps that are being removed.
-    found = (child.path for child in children or () if not base_name(child.path).startswith("_"))
+    found = (child.path for child in children(files, dumps) if not base_name(child.path).startswith("_"))
     read = ((_read(files, path), path) for path in found)
     finished = [(sealed.made_at, sealed.last_event, path) for sealed, path in read if sealed is not None]
     return max(finished)[2] if finished else None
@@ -137,7 +137,7 @@ def _lacking(files: FileReader, dump: Dump) -> list[str]:
     if dump.manifest.kind is DumpKind.INCREMENTAL:
         named.append(layout.events)
     directories = sorted({parent(path) for path in named})
-    there = {child.path for _, children in files.list_directories(directories) for child in children or ()}
+    there = {child.path for _, found in files.list_directories(directories) for child in found or ()}
     return [path.removeprefix(layout.directory + "/") for path in named if path not in there][:_MOST_NAMED]
 
 

@@ -1,12 +1,9 @@
-"""Find, publish, read and remove the dumps of a policy."""
+"""Find, order and open the dumps of a policy; refuse those of another text of it."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
-from twinhive.dump.claiming import claim_dumps, discard_dump
 from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout, kind_of, planner_of
 from twinhive.dump.manifest import DumpManifest, UnreadableDump
 from twinhive.dump.shards import TableRecord, decode_objects
@@ -14,7 +11,7 @@ from twinhive.model.errors import ActNow, DumpReplaced, Missing, TryAgain
 from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, children
 
 
 @dataclass(frozen=True)
@@ -160,115 +157,13 @@ def open_dump(files: FileReader, layout: DumpLayout) -> Dump:
     return Dump(layout, DumpManifest.from_json(files.read(layout.manifest), layout.directory))
 
 
-def begin_attempt(files: FileWriter, policy: Policy, token: str) -> DumpLayout:
-    """Return a new directory to write a dump into. Raises Foreign when that for the policy's dumps is not ours.
-
-    Raises TryAgain when another run, which was started at the same time, has removed it meanwhile.
-    """
-    claim_dumps(files, policy)
-    attempt = DumpLayout.attempt(policy.dumps, token)
-    try:
-        files.write(attempt.begun, b"")
-    except Missing as error:
-        raise _removed(attempt, error) from error
-    return attempt
-
-
-@contextmanager
-def being_written(files: FileWriter, attempt: DumpLayout) -> Iterator[None]:
-    """Write an attempt inside. Raises TryAgain for whatever fails because another run has removed it meanwhile."""
-    try:
-        yield
-    except ActNow as error:
-        if files.status(attempt.begun) is not None:
-            raise
-        discard_dump(files, attempt.directory)
-        raise _removed(attempt, error) from error
-
-
-def _removed(attempt: DumpLayout, error: ActNow) -> TryAgain:
-    return TryAgain(
-        f"the dump that was being written in {attempt.directory} is gone: another run has removed it",
-        found=error.what,
-        expected="a dump that only the run which began it writes or removes",
-        next_step="nothing, when that run has gone on; else " + Clear("this task"),
-    )
-
-
-def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, manifest: DumpManifest) -> Dump:
-    """Write the manifest and give a finished attempt its name. Raises TryAgain when another run has removed it."""
-    with being_written(files, attempt):
-        files.write(attempt.manifest, manifest.to_json())
-    if not files.delete_file(attempt.begun):
-        discard_dump(files, attempt.directory)
-        raise TryAgain(
-            f"the dump {layout.directory} is not published: another run has removed parts of it",
-            found=f"no {attempt.begun}",
-            expected="a dump that only the run which began it writes or removes",
-            next_step="nothing, when that run has gone on; else " + Clear("this task"),
-        )
-    discard_dump(files, layout.directory)
-    if not files.rename(attempt.directory, layout.directory):
-        raise TryAgain(
-            f"the dump {layout.directory} appeared while another one was being written",
-            found=f"{layout.directory}, and {attempt.directory}",
-            expected="one run that writes it",
-            next_step=Clear("this task") + "; another run of it seems to be active",
-        )
-    return Dump(layout, manifest)
-
-
-def finish_publishing(files: FileWriter, policy: Policy) -> None:
-    """Give finished dumps their names whose writers were killed just before: an earlier one may be gone already."""
-    for attempt in attempts_of(files, policy):
-        if files.status(attempt.manifest) is None or files.status(attempt.begun) is not None:
-            continue
-        manifest = open_dump(files, attempt).manifest
-        if manifest.kind not in BASE_KINDS:
-            continue
-        layout = DumpLayout.of(policy.dumps, manifest.kind, manifest.begin.event_id, manifest.end.event_id)
-        files.rename(attempt.directory, layout.directory)
-
-
 def dumps_of(files: FileReader, policy: Policy, *kinds: DumpKind) -> list[DumpLayout]:
     """Return the policy's dumps of some kinds (all), oldest end first; attempts are not among them."""
-    dumps = [layout for layout in _children(files, policy.dumps) if layout.is_dump]
+    dumps = [layout for layout in found_in(files, policy.dumps) if layout.is_dump]
     wanted = [layout for layout in dumps if not kinds or layout.kind in kinds]
     return sorted(wanted, key=lambda layout: (layout.bounds[::-1], layout.kind != DumpKind.BOOTSTRAP))
 
 
-def attempts_of(files: FileReader, policy: Policy) -> list[DumpLayout]:
-    """Return the dumps that are being written, or were cut off."""
-    return [layout for layout in _children(files, policy.dumps) if layout.is_attempt]
-
-
-def _children(files: FileReader, directory: str) -> list[DumpLayout]:
-    ((_, entries),) = files.list_directories([directory])
-    return [DumpLayout(entry.path) for entry in entries or []]
-
-
-def remove_other_dumps(files: FileWriter, policy: Policy, keep: DumpLayout) -> list[str]:
-    """Remove the policy's older dumps and all attempts; return what was removed.
-
-    One run of a policy is active at a time, so whatever is not `keep` is an orphan.
-    """
-    orphans = [
-        layout.directory
-        for layout in _children(files, policy.dumps)
-        if layout != keep and (layout.is_dump or layout.is_attempt)
-    ]
-    return [directory for directory in orphans if discard_dump(files, directory)]
-
-
-def write_json(files: FileWriter, path: str, value: dict[str, Any]) -> None:
-    """Write a small JSON file."""
-    files.write(path, json.dumps(value, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-
-
-def read_json(files: FileReader, path: str) -> dict[str, Any] | None:
-    """Read a small JSON file, or None when it does not exist."""
-    try:
-        value: dict[str, Any] = json.loads(files.read(path))
-    except Missing:
-        return None
-    return value
+def found_in(files: FileReader, directory: str) -> list[DumpLayout]:
+    """Return what lies in a directory of dumps, strangers too."""
+    return [DumpLayout(child.path) for child in children(files, directory)]

@@ -7,7 +7,7 @@ the new primary have made anew may belong where somebody else has put something 
 import json
 from collections.abc import Iterator, Sequence
 
-from twinhive.dump.store import read_json
+from twinhive.dump.json_files import read_json
 from twinhive.model.errors import Foreign, TwinhiveError, together
 from twinhive.model.external.entries import Entry
 from twinhive.model.files import authority, join, parent

@@ -9,7 +9,8 @@ from functools import wraps
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind
-from twinhive.dump.store import attempts_of, being_written, dumps_of
+from twinhive.dump.publishing import attempts_of, being_written
+from twinhive.dump.store import dumps_of
 from twinhive.incremental.asked_for import freeze_requested
 from twinhive.incremental.bounded_window import beside_copies
 from twinhive.incremental.everything import range_without_events, read_database, request_all_tables

@@ -7,7 +7,8 @@ begun event half done.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from twinhive.dump.store import Dump, read_json, write_json
+from twinhive.dump.json_files import read_json, write_json
+from twinhive.dump.store import Dump
 from twinhive.model.changes.events import Position
 from twinhive.model.files import join
 from twinhive.model.text import Text, render

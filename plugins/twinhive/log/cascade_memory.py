@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twinhive.dump.event_range import EventRange
-from twinhive.dump.store import read_json
+from twinhive.dump.json_files import read_json
 from twinhive.log.cascades import JudgedCascades, is_change_of_columns, look_behind
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.kinds import Event

@@ -3,8 +3,9 @@
 from typing import Any
 
 from twinhive.dump.batch_records import CopiedBatch, ListedBatch
+from twinhive.dump.json_files import read_json
 from twinhive.dump.layout import result_path
-from twinhive.dump.store import Dump, newest_dump, read_json
+from twinhive.dump.store import Dump, newest_dump
 from twinhive.model.files import FileStatus, base_name, parent
 from twinhive.model.policy import Policy
 from twinhive.model.watching.load_progress import LoadProgress

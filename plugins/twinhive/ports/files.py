@@ -152,3 +152,9 @@ class FileWriter(FileReader, Protocol):
     def set_attribute(self, path: str, name: str, value: str) -> None:
         """Set an extended attribute. Raises Missing."""
         ...
+
+
+def children(files: FileReader, directory: str) -> list[FileStatus]:
+    """Return what lies in a directory, sorted; nothing where there is none."""
+    ((_, found),) = files.list_directories([directory])
+    return found or []

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from twinhive.dump.hashed_files import HashedFiles
-from twinhive.dump.store import read_json
+from twinhive.dump.json_files import read_json
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import Missing
 from twinhive.model.external.log_point import IsOfLog, LogPoint

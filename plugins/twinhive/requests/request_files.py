@@ -10,8 +10,8 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.named_files import NamedFiles
-from twinhive.dump.store import read_json, write_json
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import Missing
 from twinhive.model.file_names import is_altered

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twinhive.apply.places import managed_root
-from twinhive.dump.store import read_json, window_at, write_json
+from twinhive.dump.json_files import read_json, write_json
+from twinhive.dump.store import window_at
 from twinhive.log.renamed_partitions import RenamedPartitions
 from twinhive.model.errors import LeaseHeld, LeaseLost, Refused, together
 from twinhive.model.files import base_name, join, parent, relative_to

@@ -12,7 +12,7 @@ from twinhive.model.files import FileStatus, base_name, directory_around, is_bel
 from twinhive.model.names import TableName
 from twinhive.model.spoken import Say, readable
 from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign
-from twinhive.ports import FileReader, FileWriter, MetastoreReader
+from twinhive.ports import FileReader, FileWriter, MetastoreReader, children
 from twinhive.table_exports.building import Copy, TableTree, build, has_moved, is_whole, missing_items, raise_failures
 from twinhive.table_exports.description import METADATA, read_description
 from twinhive.table_exports.reading import TableFiles, read_table_files
@@ -156,18 +156,18 @@ class ExportTable:
         there = target.status(self.directory)
         if there is None:
             return False
-        children = _children(target, there)
-        if children == []:
-            return False
-        if children is None:
+        if not there.is_directory:
             raise self._in_the_way("a file")
-        is_export = self._is_export(target, children)
+        inside = children(target, there.path)
+        if not inside:
+            return False
+        is_export = self._is_export(target, inside)
         if not (self.overwrites and is_export):
-            found = f"{len(children)} files or directories, and no export, or not that alone"
+            found = f"{len(inside)} files or directories, and no export, or not that alone"
             raise self._in_the_way("an export" if is_export else found)
         return True
 
-    def _is_export(self, target: FileReader, children: Sequence[FileStatus]) -> bool:
+    def _is_export(self, target: FileReader, inside: Sequence[FileStatus]) -> bool:
         """True for an export and nothing beside it: other things have files called `_metadata` too, as Parquet's."""
         try:
             described = read_description(target, self.directory)
@@ -176,7 +176,7 @@ class ExportTable:
         except ActNow:
             return False
         known = {METADATA, *(name.partition("/")[0] for name in described.directories)}
-        return all(base_name(child.path) in known for child in children)
+        return all(base_name(child.path) in known for child in inside)
 
     def _in_the_way(self, found: str) -> AlreadyThere:
         return AlreadyThere(
@@ -211,14 +211,6 @@ def _file_id(files: FileReader, path: str) -> int | None:
     """Return what tells a directory from another one of its name, None where nothing is."""
     there = files.status(path)
     return None if there is None else there.file_id
-
-
-def _children(files: FileReader, there: FileStatus) -> list[FileStatus] | None:
-    """Return what is in a directory, None for a file."""
-    if not there.is_directory:
-        return None
-    ((_, children),) = files.list_directories([there.path])
-    return children or []
 
 
 def _of_nobody(files: FileReader, directory: str) -> bool:

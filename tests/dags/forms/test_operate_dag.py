@@ -14,7 +14,7 @@ from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge.connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.operate_dag import FORMS, GIVE_UP, OPERATE, form_dag
 from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct
-from twinhive.dump.store import read_json
+from twinhive.dump.json_files import read_json
 from twinhive.journal.reading import open_reader
 from twinhive.model.marks import POLICY
 from twinhive.operations.kinds import KINDS

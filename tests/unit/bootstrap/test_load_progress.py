@@ -7,8 +7,9 @@ import pytest
 from tests.support.builders import a_policy
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.bootstrap.copy_batch import CopyBatch
+from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.layout import result_path
-from twinhive.dump.store import current_dump, read_json, write_json
+from twinhive.dump.store import current_dump
 from twinhive.log.list_files import ListFiles
 from twinhive.model.policy import Options
 from twinhive.model.watching.load_progress import LoadProgress

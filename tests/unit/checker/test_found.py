@@ -9,7 +9,8 @@ from tests.support.worlds.twins import assert_twin
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.dump.layout import DumpLayout
-from twinhive.dump.store import begin_attempt, current_dump, finish_publishing, publish_dump
+from twinhive.dump.publishing import begin_attempt, finish_publishing, publish_dump
+from twinhive.dump.store import current_dump
 from twinhive.model.errors import TryAgain
 from twinhive.model.names import TableName
 from twinhive.model.thrift_objects import columns_of_partition

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.builders import a_policy
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.dump.store import begin_attempt, being_written
+from twinhive.dump.publishing import begin_attempt, being_written
 from twinhive.model.errors import Missing, Refused, TryAgain
 from twinhive.model.files import base_name
 

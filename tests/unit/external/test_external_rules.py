@@ -11,7 +11,7 @@ from tests.support.users.external_writer import PURGES
 from tests.support.worlds.external_followed import POLICY, FollowedExternals
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.external.test_external_incremental import with_tables
-from twinhive.dump.store import read_json
+from twinhive.dump.json_files import read_json
 from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.marks import EXTERNAL_BASE, QUARANTINE, Stamp
 from twinhive.model.names import TableName

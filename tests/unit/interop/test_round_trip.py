@@ -12,8 +12,9 @@ from twinhive.apply.function_files import ORIGINAL
 from twinhive.bootstrap.folding import Folding
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind
+from twinhive.dump.publishing import remove_other_dumps
 from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import Dump, remove_other_dumps
+from twinhive.dump.store import Dump
 from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
 from twinhive.interop.hive_dump.places import hive_directory
 from twinhive.interop.hive_dump.reading import read_hive_dump

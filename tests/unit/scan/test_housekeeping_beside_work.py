@@ -11,7 +11,7 @@ from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.incremental.test_incremental import Followed
 from tests.unit.scan.test_scan import put, same, scan
-from twinhive.dump.store import read_json
+from twinhive.dump.json_files import read_json
 from twinhive.model.errors import ActNow, Refused, TwinhiveError, Unreachable
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import DUMP, PHASE

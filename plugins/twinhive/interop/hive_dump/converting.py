@@ -13,8 +13,9 @@ from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import VIEWS, WHOLE_TABLES, DumpKind, DumpLayout
 from twinhive.dump.manifest import BaseContent, DumpManifest, LeftOutObject, WindowContent
+from twinhive.dump.publishing import begin_attempt, being_written, publish_dump
 from twinhive.dump.shards import encode_objects
-from twinhive.dump.store import Dump, begin_attempt, being_written, open_dump, publish_dump
+from twinhive.dump.store import Dump, open_dump
 from twinhive.events.decoder import decode_event
 from twinhive.interop.hive_dump.event_reading import EventReading
 from twinhive.interop.hive_dump.reading import (

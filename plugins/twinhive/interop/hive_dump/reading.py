@@ -10,9 +10,9 @@ from twinhive.interop.hive_dump.object_descriptions import decode_struct, decode
 from twinhive.interop.hive_dump.places import HivePlaces, description_in, event_description_in
 from twinhive.interop.hive_dump.refusals import incomplete, unreadable
 from twinhive.model.errors import Missing
-from twinhive.model.files import FileStatus, base_name
+from twinhive.model.files import base_name
 from twinhive.model.objects import Database, Function, Partition, Table
-from twinhive.ports import FileReader
+from twinhive.ports import FileReader, children
 from twinhive.threads.each import in_threads
 
 _BATCH = "events_batch_"
@@ -120,8 +120,8 @@ def read_database(files: FileReader, dump: HiveDump) -> Database:
 
 def read_tables(files: FileReader, dump: HiveDump, places: HivePlaces) -> Iterator[HiveTable]:
     """Yield the tables and views of a dump in the order of their names, one in memory at a time."""
-    constrained = {base_name(entry.path) for entry in _children(files, places.constraints(dump.database))}
-    for entry in _children(files, places.database_objects(dump.database)):
+    constrained = {base_name(entry.path) for entry in children(files, places.constraints(dump.database))}
+    for entry in children(files, places.database_objects(dump.database)):
         if entry.is_directory and not base_name(entry.path).startswith("_"):
             path = description_in(entry.path)
             described = decode_table(_read(files, dump, path), path)
@@ -145,16 +145,16 @@ def _constrained(
 
 def read_functions(files: FileReader, dump: HiveDump) -> Iterator[Function]:
     """Yield the functions of a bootstrap."""
-    for entry in _children(files, dump.places.functions(dump.database)):
+    for entry in children(files, dump.places.functions(dump.database)):
         path = description_in(entry.path)
         yield function_of(decode_struct(_read(files, dump, path), path, "function"), path)
 
 
 def events_of(files: FileReader, dump: HiveDump) -> list[EventPlace]:
     """Return the events of an incremental dump in their order. Raises Missing when some are not there."""
-    top = [entry for entry in _children(files, dump.places.directory) if entry.is_directory]
+    top = [entry for entry in children(files, dump.places.directory) if entry.is_directory]
     batches = [entry for entry in top if base_name(entry.path).startswith(_BATCH)]
-    inner = [entry for batch in batches for entry in _children(files, batch.path)]
+    inner = [entry for batch in batches for entry in children(files, batch.path)]
     named = [entry.path for entry in (*top, *inner) if base_name(entry.path).isdigit()]
     places = [EventPlace(int(base_name(path)), path) for path in named]
     described = in_threads(lambda place: files.status(event_description_in(place.directory)), places, THREADS)
@@ -177,11 +177,6 @@ def _count(files: FileReader, dump: HiveDump, has_events: bool) -> int:
 
 def _candidates(directory: str) -> tuple[HivePlaces, HivePlaces]:
     return HivePlaces.below(directory), HivePlaces(directory)
-
-
-def _children(files: FileReader, directory: str) -> list[FileStatus]:
-    ((_, children),) = files.list_directories([directory])
-    return children or []
 
 
 def _read(files: FileReader, dump: HiveDump, path: str) -> bytes:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.event_range import EventRange
-from twinhive.dump.store import Dump, being_written
+from twinhive.dump.publishing import being_written
+from twinhive.dump.store import Dump
 from twinhive.events.decoder import decode_event
 from twinhive.events.reader import position_at, read_events
 from twinhive.events.scope import in_scope

@@ -11,7 +11,8 @@ from twinhive.bootstrap.list_objects import write_listing
 from twinhive.dump.batch_records import write_file_list
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import StatementSaid
-from twinhive.dump.store import Dump, remove_other_dumps
+from twinhive.dump.publishing import remove_other_dumps
+from twinhive.dump.store import Dump
 from twinhive.events.reader import position_at
 from twinhive.log.event_stream import EventStream
 from twinhive.log.list_files import list_batch
