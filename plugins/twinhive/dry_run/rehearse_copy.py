@@ -29,6 +29,8 @@ def describe_copy(rehearsing: Rehearsing, planned: Any) -> None:
             rehearsing.copies(_uncopied(rehearsing, dump, planned.batches))
         case DumpKind.INCREMENTAL:
             rehearsing.copies(_of_events(rehearsing, dump))
+        case DumpKind.EXTERNAL:
+            pass  # what it copies is found by a look at its directories, see `rehearse_external`
         case _:
             assert_never(dump.manifest.kind)
 

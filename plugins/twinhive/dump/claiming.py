@@ -1,11 +1,12 @@
 """Prove that a directory holds dumps of ours: by its mark, or by what an earlier version wrote into it."""
 
 import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 
 from twinhive.dump.json_files import read_json
-from twinhive.dump.layout import DumpLayout
+from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.model.errors import Foreign
 from twinhive.model.files import base_name, join
 from twinhive.model.policy import Policy
@@ -14,9 +15,9 @@ from twinhive.ports import FileReader, FileWriter, children
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 _ONLY_OURS = re.compile(r"_attempt-[0-9a-f]{32}|drained|external")
-_INSIDE = {
-    "drained": re.compile(r"\d{12,}-\d{12,}(-[0-9a-zA-Z]+)?\.jsonl\.gz"),
-    "external": re.compile(r"pass-\d{12,}-[0-9a-f]{8,}"),
+_INSIDE: Mapping[str, Callable[[str], object]] = {
+    "drained": re.compile(r"\d{12,}-\d{12,}(-[0-9a-zA-Z]+)?\.jsonl\.gz").fullmatch,
+    "external": lambda name: DumpLayout(name).kind is DumpKind.EXTERNAL,
 }
 
 
@@ -113,7 +114,7 @@ def _is_part(files: FileReader, directory: str) -> bool:
     if name not in _INSIDE:
         return files.status(DumpLayout(directory).begun) is not None
     # Empty, when all that was saved is applied.
-    return all(_INSIDE[name].fullmatch(final_name(base_name(child.path))) for child in children(files, directory))
+    return all(_INSIDE[name](final_name(base_name(child.path))) for child in children(files, directory))
 
 
 def _json(files: FileReader, path: str) -> object:

@@ -1,13 +1,12 @@
 """Where the parts of a dump lie (design, 'The dump')."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import assert_never
 
 from twinhive.model.files import base_name, join, short_hash
+from twinhive.model.policy import Policy
 
-_NAME = re.compile(r"(?P<kind>bootstrap|consolidate|incremental)-(?P<begin>\d+)-(?P<end>\d+)")
 ATTEMPT_PREFIX = "_attempt-"
 VIEWS = "views"
 """The name of the shard that holds a dump's views."""
@@ -24,27 +23,43 @@ class DumpKind(StrEnum):
     """All objects as they were at one event."""
     INCREMENTAL = "incremental"
     """The events of one window, (begin, end]."""
+    EXTERNAL = "pass"
+    """The directories of external tables, with the tasks that sync them, as a pass has listed them."""
 
 
 BASE_KINDS = (DumpKind.BOOTSTRAP, DumpKind.CONSOLIDATE)
+KINDS_OF_DUMPS = (*BASE_KINDS, DumpKind.INCREMENTAL)
+"""What lies in the directory of a policy's dumps: all but passes, which have one of their own in it."""
+
+
+@dataclass(frozen=True)
+class KindFacts:
+    """What tells dumps of a kind from others on disk.
+
+    planner   the tasks that write them, for people: cleared, they write another one
+    numbers   how the two numbers in their names look: events where a dump begins and ends, of a pass its event and time
+    end       how the second one is written, and `base`, to which base
+    manifest  the file that says what a dump is of
+    """
+
+    planner: str
+    numbers: re.Pattern[str] = re.compile(r"\d+-\d+")
+    end: str = "012d"
+    base: int = 10
+    manifest: str = "dump.json"
+
+
+FACTS = {
+    DumpKind.BOOTSTRAP: KindFacts("list_objects (of the bootstrap)"),
+    DumpKind.CONSOLIDATE: KindFacts("round (of consolidate)"),
+    DumpKind.INCREMENTAL: KindFacts("window"),
+    DumpKind.EXTERNAL: KindFacts("list_external", re.compile(r"\d{12,}-[0-9a-f]{8,}"), "08x", 16, "pass.json"),
+}
 
 
 def kind_of(name: str) -> DumpKind:
     """Return the kind of a dump by its name, or by its key; what is none is taken for a bootstrap's."""
     return next((kind for kind in DumpKind if name.startswith(kind)), DumpKind.BOOTSTRAP)
-
-
-def planner_of(kind: DumpKind) -> str:
-    """Return the tasks that write dumps of a kind, for people: cleared, they write another one."""
-    match kind:
-        case DumpKind.BOOTSTRAP:
-            return "list_objects (of the bootstrap)"
-        case DumpKind.CONSOLIDATE:
-            return "round (of consolidate)"
-        case DumpKind.INCREMENTAL:
-            return "window"
-        case _:
-            assert_never(kind)
 
 
 @dataclass(frozen=True)
@@ -56,7 +71,7 @@ class DumpLayout:
     @classmethod
     def of(cls, dumps: str, kind: DumpKind, begin: int, end: int) -> "DumpLayout":
         """Name a dump by its kind and its events; sorted by name, dumps of a kind are sorted by event."""
-        return cls(join(dumps, f"{kind}-{begin:012d}-{end:012d}"))
+        return cls(join(dumps, f"{kind}-{begin:012d}-{end:{FACTS[kind].end}}"))
 
     @classmethod
     def attempt(cls, dumps: str, token: str) -> "DumpLayout":
@@ -69,19 +84,29 @@ class DumpLayout:
         return base_name(self.directory)
 
     @property
-    def is_dump(self) -> bool:
-        """True for the name of a dump, False for attempts and strangers."""
-        return _NAME.fullmatch(self.name) is not None
+    def kind(self) -> DumpKind | None:
+        """Return what a dump of this name holds, None for what is none: attempts and strangers."""
+        kind, _, numbers = self.name.partition("-")
+        return next((one for one in DumpKind if one == kind and FACTS[one].numbers.fullmatch(numbers)), None)
 
     @property
-    def kind(self) -> DumpKind:
-        """Return what a dump of this name holds; ValueError for what is none."""
-        return DumpKind(self._parts["kind"])
+    def is_dump(self) -> bool:
+        """True for the name of a dump, False for passes, attempts and strangers."""
+        return self.kind in KINDS_OF_DUMPS
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Return begin and end event ids."""
-        return int(self._parts["begin"]), int(self._parts["end"])
+        """Return begin and end event ids, of a pass its event and its time; ValueError for what is no dump."""
+        if self.kind is None:
+            raise ValueError(f"{self.name} is not the name of a dump")
+        _, begin, end = self.name.split("-")
+        return int(begin), int(end, FACTS[self.kind].base)
+
+    @property
+    def order(self) -> tuple[int, int, bool]:
+        """Return what dumps that lie together are sorted by: the newest ends last, or was listed last."""
+        begin, end = self.bounds
+        return end, begin, self.kind is not DumpKind.BOOTSTRAP
 
     @property
     def is_eventless(self) -> bool:
@@ -90,16 +115,9 @@ class DumpLayout:
         return self.kind is DumpKind.INCREMENTAL and begin == end
 
     @property
-    def _parts(self) -> re.Match[str]:
-        match = _NAME.fullmatch(self.name)
-        if match is None:
-            raise ValueError(f"{self.name} is not the name of a dump")
-        return match
-
-    @property
     def manifest(self) -> str:
         """The description of the dump: what, of which policy, from which event."""
-        return join(self.directory, "dump.json")
+        return join(self.directory, FACTS[self.kind or DumpKind.BOOTSTRAP].manifest)
 
     @property
     def begun(self) -> str:
@@ -134,8 +152,23 @@ class DumpLayout:
         return join(self.directory, "files", f"{batch}.jsonl.gz")
 
     def summary(self, batch: str) -> str:
-        """What the list of files of one batch adds up to."""
+        """What the list of files of one batch adds up to; of a pass the directories of one task."""
         return join(self.directory, "batches", f"{batch}.json")
+
+    @property
+    def locations(self) -> str:
+        """The places of all external tables, as a pass has found them (seed 001)."""
+        return join(self.directory, "external_locations")
+
+
+def as_passes_know(policy: Policy) -> Policy:
+    """Return the policy with its passes and its dumps in one directory: a statement has one for all passes."""
+    return replace(policy, dump_directory="")
+
+
+def dumps_directory(policy: Policy, kind: DumpKind) -> str:
+    """Return where a policy's dumps of a kind lie."""
+    return join(as_passes_know(policy).dumps, "external") if kind is DumpKind.EXTERNAL else policy.dumps
 
 
 def saved_events_directory(dumps: str) -> str:
@@ -143,6 +176,16 @@ def saved_events_directory(dumps: str) -> str:
     return join(dumps, "drained")
 
 
+def results_directory(staging: str, kind: DumpKind) -> str:
+    """Return where a replica keeps the results of tasks, by dump."""
+    return join(staging, "external" if kind is DumpKind.EXTERNAL else "", "results")
+
+
 def result_path(staging: str, dump: str, batch: str) -> str:
     """Return where a replica keeps the result of copying one batch of a dump."""
-    return join(staging, "results", dump, f"{batch}.json")
+    return join(results_directory(staging, kind_of(dump)), dump, f"{batch}.json")
+
+
+def records_path(staging: str, dump: str, task: str) -> str:
+    """Return where a replica keeps what a task of a pass has written down of its directories."""
+    return result_path(staging, dump, task).removesuffix("json") + "records"

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from twinhive.dump.claiming import claim_dumps, discard_dump
-from twinhive.dump.layout import BASE_KINDS, DumpLayout
+from twinhive.dump.claiming import claim_dumps, discard_dump, own_dumps_of
+from twinhive.dump.layout import BASE_KINDS, KINDS_OF_DUMPS, DumpKind, DumpLayout, as_passes_know, dumps_directory
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, found_in, open_dump
 from twinhive.model.errors import ActNow, Missing, TryAgain
@@ -88,14 +88,20 @@ def attempts_of(files: FileReader, policy: Policy) -> list[DumpLayout]:
     return [layout for layout in found_in(files, policy.dumps) if layout.is_attempt]
 
 
-def remove_other_dumps(files: FileWriter, policy: Policy, keep: DumpLayout) -> list[str]:
-    """Remove the policy's older dumps and all attempts; return what was removed.
+def remove_other_dumps(files: FileWriter, policy: Policy, *keep: DumpLayout) -> list[str]:
+    """Remove the dumps that lie beside some, and all attempts; return what was removed.
 
-    One run of a policy is active at a time, so whatever is not `keep` is an orphan.
+    One run of a policy is active at a time, so whatever is not in `keep` is an orphan.
     """
-    orphans = [
-        layout.directory
-        for layout in found_in(files, policy.dumps)
-        if layout != keep and (layout.is_dump or layout.is_attempt)
-    ]
-    return [directory for directory in orphans if discard_dump(files, directory)]
+    kinds = (DumpKind.EXTERNAL,) if keep[0].kind is DumpKind.EXTERNAL else KINDS_OF_DUMPS
+    found = found_in(files, dumps_directory(policy, kinds[0]))
+    kept = {layout.name for layout in keep}
+    orphans = [one for one in found if one.name not in kept and (one.kind in kinds or one.is_attempt)]
+    return [layout.directory for layout in orphans if _discard(files, policy, layout)]
+
+
+def _discard(files: FileWriter, policy: Policy, layout: DumpLayout) -> bool:
+    if layout.kind is not DumpKind.EXTERNAL:
+        return discard_dump(files, layout.directory)
+    owned = own_dumps_of(files, as_passes_know(policy))
+    return owned is not None and owned.discard(layout.directory)

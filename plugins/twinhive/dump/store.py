@@ -1,13 +1,16 @@
 """Find, order and open the dumps of a policy; refuse those of another text of it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
-from twinhive.dump.layout import BASE_KINDS, DumpKind, DumpLayout, kind_of, planner_of
+from twinhive.dump.layout import BASE_KINDS, FACTS, KINDS_OF_DUMPS, DumpKind, DumpLayout, dumps_directory, kind_of
 from twinhive.dump.manifest import DumpManifest, UnreadableDump
+from twinhive.dump.pass_manifest import PassManifest
 from twinhive.dump.shards import TableRecord, decode_objects
 from twinhive.model.errors import ActNow, DumpReplaced, Missing, TryAgain
+from twinhive.model.files import join
 from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
@@ -29,6 +32,22 @@ class Dump:
     def objects(self, files: FileReader, batch: str) -> list[TableRecord]:
         """Read the tables and partitions of one batch."""
         return decode_objects(files.read(self.layout.objects(batch)))
+
+
+@dataclass(frozen=True)
+class ExternalPass:
+    """A complete pass: its place and its manifest."""
+
+    layout: DumpLayout
+    manifest: PassManifest
+
+    @property
+    def name(self) -> str:
+        """Return what tells this pass from every other."""
+        return self.layout.name
+
+
+Found = TypeVar("Found", Dump, ExternalPass)
 
 
 def current_dump(files: FileReader, policy: Policy) -> Dump:
@@ -62,10 +81,7 @@ def newest_dump_begun(files: FileReader, policy: Policy) -> Dump | None:
     Raises UnreadableDump for it; None when there is none.
     """
     layouts = dumps_of(files, policy, *BASE_KINDS)
-    try:
-        return open_dump(files, layouts[-1]) if layouts else None
-    except Missing:
-        return None
+    return _if_there(open_dump, files, layouts[-1]) if layouts else None
 
 
 def window_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
@@ -93,17 +109,13 @@ def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
     """Return the dump that a mapped task was made for. Raises DumpReplaced when another has taken its place."""
     name = key.rpartition("-")[0]
     found = next((layout for layout in dumps_of(files, policy) if layout.name == name), None)
-    try:
-        dump = open_dump(files, found) if found is not None else None
-    except Missing:  # removed after it was found
-        dump = None
+    dump = _if_there(open_dump, files, found) if found is not None else None
     if dump is None or dump.key != key:
-        planner = planner_of(kind_of(name))
         raise DumpReplaced(
             f"the dump of this task has been replaced (policy {policy.name})",
             found=f"current dump {dump.key}" if dump else f"no dump {name} in {policy.dumps}",
             expected=key,
-            next_step=Clear(f"the task {planner} with all tasks after it"),
+            next_step=_planned_again(kind_of(name)),
         )
     return of_this_text(dump, policy)
 
@@ -139,17 +151,56 @@ def planned_anew(policy: Policy, replaced: DumpReplaced) -> TryAgain:
     )
 
 
-def of_this_text(dump: Dump, policy: Policy) -> Dump:
-    """Return the dump. Raises ActNow when it was made under another text of the policy."""
-    if dump.manifest.fingerprint != policy.fingerprint:
-        planner = planner_of(dump.manifest.kind)
-        raise ActNow(
-            f"the dump {dump.key} was made under another text of policy {policy.name}",
-            found=f"fingerprint {dump.manifest.fingerprint}",
-            expected=f"fingerprint {policy.fingerprint}",
-            next_step=Clear(f"the task {planner} with all tasks after it") + ", or put the old policy file back",
-        )
-    return dump
+def newest_pass(files: FileReader, policy: Policy) -> ExternalPass | None:
+    """Return the newest complete pass, None without one."""
+    return next(passes_of(files, policy), None)
+
+
+def passes_of(files: FileReader, policy: Policy) -> Iterator[ExternalPass]:
+    """Yield the policy's complete passes, the newest first."""
+    for layout in reversed(dumps_of(files, policy, DumpKind.EXTERNAL)):
+        if found := _if_there(_open_pass, files, layout):
+            yield found
+
+
+def pass_of_name(files: FileReader, policy: Policy, name: str) -> ExternalPass:
+    """Return the pass that a mapped task was made for. Raises ActNow when it is gone, or is of another policy text."""
+    found = _if_there(_open_pass, files, layout_of_pass(policy, name))
+    if found is None:
+        raise _does_not_count(policy, f"no complete pass {name}")
+    return of_this_text(found, policy)
+
+
+def layout_of_pass(policy: Policy, name: str) -> DumpLayout:
+    """Return where a pass lies."""
+    return DumpLayout(join(dumps_directory(policy, DumpKind.EXTERNAL), name))
+
+
+def of_this_text(dump: Found, policy: Policy) -> Found:
+    """Return a dump or a pass. Raises ActNow when it was made under another text of the policy."""
+    if dump.manifest.fingerprint == policy.fingerprint:
+        return dump
+    if isinstance(dump, ExternalPass):
+        raise _does_not_count(policy, "it was made under another text of the policy")
+    raise ActNow(
+        f"the dump {dump.key} was made under another text of policy {policy.name}",
+        found=f"fingerprint {dump.manifest.fingerprint}",
+        expected=f"fingerprint {policy.fingerprint}",
+        next_step=_planned_again(dump.manifest.kind) + ", or put the old policy file back",
+    )
+
+
+def _does_not_count(policy: Policy, found: str) -> ActNow:
+    return ActNow(
+        f"the pass of this task does not count any more (policy {policy.name})",
+        found=found,
+        expected="the newest pass of the policy as it is now",
+        next_step=_planned_again(DumpKind.EXTERNAL) + ", or let the next run take over",
+    )
+
+
+def _planned_again(kind: DumpKind) -> Clear:
+    return Clear(f"the task {FACTS[kind].planner} with all tasks after it")
 
 
 def open_dump(files: FileReader, layout: DumpLayout) -> Dump:
@@ -157,11 +208,23 @@ def open_dump(files: FileReader, layout: DumpLayout) -> Dump:
     return Dump(layout, DumpManifest.from_json(files.read(layout.manifest), layout.directory))
 
 
+def _open_pass(files: FileReader, layout: DumpLayout) -> ExternalPass:
+    return ExternalPass(layout, PassManifest.from_json(files.read(layout.manifest)))
+
+
+def _if_there(read: Callable[[FileReader, DumpLayout], Found], files: FileReader, layout: DumpLayout) -> Found | None:
+    """Return what is there, None where it is not complete, or was removed after it was found."""
+    try:
+        return read(files, layout)
+    except Missing:
+        return None
+
+
 def dumps_of(files: FileReader, policy: Policy, *kinds: DumpKind) -> list[DumpLayout]:
-    """Return the policy's dumps of some kinds (all), oldest end first; attempts are not among them."""
-    dumps = [layout for layout in found_in(files, policy.dumps) if layout.is_dump]
-    wanted = [layout for layout in dumps if not kinds or layout.kind in kinds]
-    return sorted(wanted, key=lambda layout: (layout.bounds[::-1], layout.kind != DumpKind.BOOTSTRAP))
+    """Return the policy's dumps of some kinds that lie together (all but passes), oldest end first; no attempts."""
+    wanted = kinds or KINDS_OF_DUMPS
+    found = found_in(files, dumps_directory(policy, wanted[0]))
+    return sorted((layout for layout in found if layout.kind in wanted), key=lambda layout: layout.order)
 
 
 def found_in(files: FileReader, directory: str) -> list[DumpLayout]:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from twinhive.dump.external_passes import kept_records, locations_of_pass, newest_pass
+from twinhive.dump.external_passes import kept_records, locations_of_pass
+from twinhive.dump.store import newest_pass
 from twinhive.model.external.entries import Entry
 from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import Policy
@@ -36,7 +37,7 @@ def why_data_is_late(ports: ReadPorts, policy: Policy, since: float) -> str | No
 
 def _why(ports: ReadPorts, policy: Policy, since: float, table: str | None) -> str | None:
     listed = newest_pass(ports.dump_files, policy)
-    if listed is None or listed.began < since:
+    if listed is None or listed.manifest.began < since:
         return f"the external tables of {policy.source} were not listed since {_time(since)}"
     entries = locations_of_pass(ports.dump_files, policy, listed.name)
     if table:
@@ -64,8 +65,8 @@ def _metadata_behind(ports: ReadPorts, policy: Policy) -> str | None:
     at = state.last_event_id
     if at is None:
         return f"the replica of policy {policy.name} is not published yet"
-    if at < listed.in_scope:
-        return f"the replica is at event {at}, and the data of its external tables at {listed.in_scope}"
+    if at < listed.manifest.in_scope:
+        return f"the replica is at event {at}, and the data of its external tables at {listed.manifest.in_scope}"
     return None
 
 

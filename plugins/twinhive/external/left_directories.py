@@ -7,7 +7,8 @@ trash in `.twinhive`, or go on with what was begun there.
 import time
 from collections.abc import Iterable, Iterator
 
-from twinhive.dump.external_passes import ExternalPass, locations_of_pass
+from twinhive.dump.external_passes import locations_of_pass
+from twinhive.dump.store import ExternalPass
 from twinhive.model.errors import Foreign, Missing, Refused
 from twinhive.model.external.entries import Entry, topmost
 from twinhive.model.policy import Policy

@@ -5,10 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twinhive.dump.external_passes import (
-    ExternalPass,
     LastSync,
-    newest_pass,
-    pass_name,
     records_of_pass,
     remove_old_passes,
     tasks_under_way,
@@ -16,7 +13,8 @@ from twinhive.dump.external_passes import (
     write_pass,
 )
 from twinhive.dump.layout import BASE_KINDS
-from twinhive.dump.store import dumps_of
+from twinhive.dump.pass_manifest import PassManifest
+from twinhive.dump.store import ExternalPass, dumps_of, newest_pass
 from twinhive.external.entries import ExternalEntries, read_entries, with_sizes
 from twinhive.external.left_directories import clear_left, clear_unfinished
 from twinhive.external.purge import obey_purges
@@ -91,7 +89,9 @@ class ListExternal:
         self._clean(ports, looked)
         found = looked.found
         totals = found.tables, found.partitions, len(found.entries), len(cut.due), len(cut.for_others)
-        return ExternalListed(written.name, written.batches, *totals, sizes=sizes_of_tables(cut.sized, looked.copies))
+        return ExternalListed(
+            written.name, written.manifest.batches, *totals, sizes=sizes_of_tables(cut.sized, looked.copies)
+        )
 
     def _tell(self, looked: "_Looked", cut: "_Cut") -> None:
         found = looked.found
@@ -188,22 +188,18 @@ def _cut(ports: WritePorts, policy: Policy, looked: _Looked) -> _Cut:
 def _write(ports: WritePorts, policy: Policy, looked: _Looked, cut: _Cut) -> ExternalPass:
     """Write the pass down, in the place of older ones."""
     found, known, kept = looked.found, looked.known, looked.kept
-    name = pass_name(ports.dump_files, policy, looked.event_id)
-    batches = tuple(task.batch for task in cut.taken)
-    read_at = looked.before.read_at if looked.before and known else looked.began
-    counts = len(found.entries), len(cut.for_others)
-    written = ExternalPass(
-        name,
-        looked.event_id,
-        looked.began,
-        batches,
-        *counts,
-        cut.tried,
-        policy.fingerprint,
-        read_at,
-        looked.begin,
-        looked.end,
-        looked.in_scope,
+    manifest = PassManifest(
+        event_id=looked.event_id,
+        began=looked.began,
+        fingerprint=policy.fingerprint,
+        batches=tuple(task.batch for task in cut.taken),
+        entries=len(found.entries),
+        others=len(cut.for_others),
+        tried=cut.tried,
+        read_at=looked.before.manifest.read_at if looked.before and known else looked.began,
+        begin=looked.begin,
+        end=looked.end,
+        in_scope=looked.in_scope,
     )
     is_quiet = _quiet(ports, policy, kept, [entry for entry in found.entries if entry.table not in known])
 
@@ -212,8 +208,8 @@ def _write(ports: WritePorts, policy: Policy, looked: _Looked, cut: _Cut) -> Ext
         is_settled = location in kept or not looked.late
         return LastSync(looked.synced.fields_of(location) if is_settled else None, is_quiet(location))
 
-    write_pass(ports.dump_files, policy, written, cut.taken, found.entries, last_sync)
-    remove_old_passes(ports.dump_files, ports.replica_files, policy, name)
+    written = write_pass(ports.dump_files, policy, manifest, cut.taken, found.entries, last_sync)
+    remove_old_passes(ports.dump_files, ports.replica_files, policy, written)
     return written
 
 

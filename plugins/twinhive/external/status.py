@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from twinhive.dump.external_passes import newest_pass
+from twinhive.dump.store import newest_pass
 from twinhive.external.pass_ import copies_under_way
 from twinhive.model.external.pending import PendingTable
 from twinhive.model.policy import Policy
@@ -30,4 +30,4 @@ def last_pass(ports: ReadPorts, policy: Policy) -> str | None:
         return None
     under_way = copies_under_way(ports, policy)
     state = f"{under_way} copies of it are not done" if under_way else "all of it copied"
-    return f"listed {datetime.fromtimestamp(listed.began, UTC):%Y-%m-%d %H:%M:%S} UTC; {state}"
+    return f"listed {datetime.fromtimestamp(listed.manifest.began, UTC):%Y-%m-%d %H:%M:%S} UTC; {state}"

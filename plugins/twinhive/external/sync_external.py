@@ -13,11 +13,11 @@ from twinhive.dump.external_passes import (
     LastSync,
     keep_records,
     known_of_task,
-    open_pass,
     records_change,
     records_have_changed,
     task_has_ended,
 )
+from twinhive.dump.store import pass_of_name
 from twinhive.external.look import TREES_TOGETHER, LookedDirectory, look_at_all
 from twinhive.external.sync import DirectorySync, Moment
 from twinhive.log.source_log import SourceLog
@@ -113,7 +113,7 @@ class SyncExternal:
             self.work.report("paused: " + reason)
             return ExternalSynced(idle=render(reason))
         state_now(ports, policy)
-        tasks = len(open_pass(ports.dump_files, policy, name).batches)
+        tasks = len(pass_of_name(ports.dump_files, policy, name).manifest.batches)
         entries = known_of_task(ports.dump_files, policy, name, task)
         done = _Done()
         differing = self._look(ports, entries, done)

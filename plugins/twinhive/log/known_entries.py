@@ -6,7 +6,8 @@ Every change of a partition's place has an event, so reading the log replaces a 
 from collections import defaultdict
 from collections.abc import Mapping
 
-from twinhive.dump.external_passes import ExternalPass, locations_of_pass
+from twinhive.dump.external_passes import locations_of_pass
+from twinhive.dump.store import ExternalPass
 from twinhive.log.event_stream import touched_after
 from twinhive.log.source_log import SourceLog
 from twinhive.model.changes.events import Position
@@ -33,12 +34,13 @@ def known_entries(
     Once a day all are read again. A policy that lets data stay has to look at every place, because what stays is on no
     list.
     """
-    if before is None or before.fingerprint != policy.fingerprint or policy.external.stay:
+    if before is None or before.manifest.fingerprint != policy.fingerprint or policy.external.stay:
         return {}
-    if now - before.read_at > _READ_AGAIN_SECONDS or ports.source.current_event_id() - before.event_id > _MOST_EVENTS:
+    of = before.manifest
+    if now - of.read_at > _READ_AGAIN_SECONDS or ports.source.current_event_id() - of.event_id > _MOST_EVENTS:
         return {}
-    begin = before.begin or LogPoint(Position(before.event_id))
-    if not all(log.has(point) for point in (begin, before.end or begin)):
+    begin = of.begin or LogPoint(Position(of.event_id))
+    if not all(log.has(point) for point in (begin, of.end or begin)):
         return {}
     try:
         touched = touched_after(ports, policy, begin.position)

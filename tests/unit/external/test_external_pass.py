@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tests.support.worlds.external_world import BASE, ExternalWorld
-from twinhive.dump.external_passes import entries_of_task, locations_of_pass, newest_pass
+from twinhive.dump.external_passes import entries_of_task, locations_of_pass
 from twinhive.dump.layout import DumpKind, DumpLayout
+from twinhive.dump.store import newest_pass
 from twinhive.external.pass_ import copies_under_way
 from twinhive.external.sync_external import SyncExternal
 from twinhive.model.errors import ActNow, InvalidSettings
@@ -55,7 +56,7 @@ def test_the_event_of_a_pass_is_read_before_its_list() -> None:
     listed = world.listed()
     written = newest_pass(world.world.source_files, world.policy)
     assert written is not None
-    assert (written.name, written.event_id) == (listed.dump, before)
+    assert (written.name, written.manifest.event_id) == (listed.dump, before)
     assert listed.tables == 2
 
 

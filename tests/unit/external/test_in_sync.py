@@ -8,7 +8,8 @@ import pytest
 from tests.support.builders import a_table
 from tests.support.worlds.external_followed import FollowedExternals
 from tests.unit.external.test_restored_source import copy
-from twinhive.dump.external_passes import ExternalPass, newest_pass
+from twinhive.dump.pass_manifest import PassManifest
+from twinhive.dump.store import newest_pass
 from twinhive.external.in_sync import why_not_in_sync
 from twinhive.incremental import plan_window
 from twinhive.log import newest_in_scope
@@ -34,10 +35,10 @@ def why_not(followed: FollowedExternals, since: float) -> str | None:
     return why_not_in_sync(followed.world.ports(), followed.policy, since)
 
 
-def listed_by(followed: FollowedExternals) -> ExternalPass:
+def listed_by(followed: FollowedExternals) -> PassManifest:
     found = newest_pass(followed.world.source_files, followed.policy)
     assert found is not None
-    return found
+    return found.manifest
 
 
 def test_events_of_other_databases_are_not_waited_for(followed: FollowedExternals) -> None:

@@ -12,7 +12,8 @@ from tests.support.worlds.fake_world import World, a_world, backup
 from tests.unit.external.test_external_calls import an_unchanged_world
 from tests.unit.external.test_external_pass import a_world_with_partitions
 from tests.unit.log.test_known_entries import PARTS, asked_for, keys
-from twinhive.dump.external_passes import locations_of_pass, newest_pass
+from twinhive.dump.external_passes import locations_of_pass
+from twinhive.dump.store import newest_pass
 from twinhive.external.pass_ import ListExternal
 from twinhive.external.sync_external import SyncExternal
 from twinhive.incremental.no_source import without_source
@@ -257,5 +258,5 @@ def test_a_pass_notes_what_it_has_read_of_the_log(restored: FollowedExternals) -
     files, source = restored.world.source_files, restored.world.source
     listed = newest_pass(files, restored.policy)
     assert listed is not None and listed.name == name
-    assert listed.begin == listed.end == SourceLog(source).newest()
+    assert listed.manifest.begin == listed.manifest.end == SourceLog(source).newest()
     assert locations_of_pass(files, restored.policy, name)
