@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from twinhive.dump.layout import VIEWS
-from twinhive.dump.shards import decode_objects, unpack_lines
+from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump, current_dump
 from twinhive.model.spoken import readable
 from twinhive.ports import FileReader
@@ -53,7 +53,7 @@ def _sizes(files: FileReader, dump: Dump) -> dict[str, tuple[int, int, int]]:
         for line in unpack_lines(files.read(dump.layout.files(batch.name))):
             item = CopyItem.from_line(line)
             items[item.table.partition(".")[2]].append(item)
-    for record in decode_objects(files.read(dump.layout.objects(VIEWS))):
+    for record in dump.objects(files, VIEWS):
         partitions[record.table.name.table] = 0
     return {
         name: (count, len(items[name]), sum(item.length for item in items[name])) for name, count in partitions.items()

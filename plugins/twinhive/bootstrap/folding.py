@@ -18,7 +18,7 @@ from twinhive.bootstrap.wide_tables import WideTable, partitions_concerned, wide
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import VIEWS, DumpKind, DumpLayout
 from twinhive.dump.publishing import begin_attempt, being_written, publish_dump
-from twinhive.dump.shards import TableRecord, decode_objects, encode_objects
+from twinhive.dump.shards import TableRecord, encode_objects
 from twinhive.dump.store import Dump
 from twinhive.events.decoder import decode_event
 from twinhive.log.event_stream import EventStream
@@ -41,7 +41,7 @@ class Folding:
         self._ports = stream.ports
         self._policy = stream.policy
         self._dump = dump
-        records = decode_objects(self._ports.dump_files.read(dump.layout.objects(VIEWS)))
+        records = dump.objects(self._ports.dump_files, VIEWS)
         views = {record.table.name: _view_state(record, dump) for record in records}
         # What is known of the names of tables is as old as the first reading.
         self.shard = Shard(dict(views), dump.manifest.end.event_id)

@@ -17,7 +17,7 @@ from twinhive.bootstrap.place_tables import build, is_in_place, move_in
 from twinhive.bootstrap.register_tables import Tables, register_partitions, register_table
 from twinhive.dump.external_passes import kept_records
 from twinhive.dump.layout import VIEWS
-from twinhive.dump.shards import TableRecord, decode_objects, unpack_lines
+from twinhive.dump.shards import TableRecord, unpack_lines
 from twinhive.dump.store import Dump
 from twinhive.external.pending_waits import PendingWaits, Waits
 from twinhive.external.publish_tables import publish_ready
@@ -175,7 +175,7 @@ class LoadingDump:
 
     def register_views(self) -> int:
         """Create the views after all tables, with their partitions."""
-        records = decode_objects(self.ports.dump_files.read(self.dump.layout.objects(VIEWS)))
+        records = self.dump.objects(self.ports.dump_files, VIEWS)
         replica, per_call = self.ports.replica, self.work.policy.options.partitions_per_call
         for record in records:
             placement = TablePlacement.of_view(record.table, self.work.policy, self.stamp)

@@ -10,7 +10,6 @@ from twinhive.bootstrap.preflight import Preflight
 from twinhive.dry_run.phase_plan import PlanSection
 from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.dump.layout import VIEWS
-from twinhive.dump.shards import decode_objects
 from twinhive.dump.store import Dump, dump_of_key
 from twinhive.pipeline.phases import LIST_OBJECTS, ROUND
 from twinhive.ports import ReadPorts
@@ -73,5 +72,5 @@ def _published(rehearsing: Rehearsing, dump: Dump, tables: list[str], partitions
 
 
 def _views(ports: ReadPorts, dump: Dump) -> Iterator[str]:
-    records = decode_objects(ports.dump_files.read(dump.layout.objects(VIEWS)))
+    records = dump.objects(ports.dump_files, VIEWS)
     return (str(record.table.name) for record in records)

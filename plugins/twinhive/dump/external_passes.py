@@ -7,7 +7,6 @@
                                   <name>.records  what it has written down of its directories
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,18 +14,10 @@ from typing import Any
 from twinhive.dump.claiming import claim_dumps
 from twinhive.dump.external_locations import decode_locations, encode_locations
 from twinhive.dump.json_files import read_json, write_json
-from twinhive.dump.layout import (
-    DumpKind,
-    DumpLayout,
-    as_passes_know,
-    dumps_directory,
-    records_path,
-    result_path,
-    results_directory,
-)
+from twinhive.dump.layout import DumpKind, as_passes_know, records_path, result_path, results_directory
 from twinhive.dump.pass_manifest import PassManifest
 from twinhive.dump.publishing import remove_other_dumps
-from twinhive.dump.store import ExternalPass, dumps_of, layout_of_pass, newest_pass, passes_of
+from twinhive.dump.store import ExternalPass, dumps_of, layout_of_next_pass, layout_of_pass, newest_pass, passes_of
 from twinhive.model.errors import ActNow
 from twinhive.model.external.entries import Entry
 from twinhive.model.external.tasks import SyncTask
@@ -59,12 +50,9 @@ def write_pass(
 ) -> ExternalPass:
     """Write a pass, complete with its last file. Raises Foreign where the policy's directory is no place of ours.
 
-    It is named by its event and by its time in seconds, which is after those of all passes before it. `known` tells of
-    a location's last sync, of which its task need not read then.
+    `known` tells of a location's last sync, of which its task need not read then.
     """
-    last = max((layout.bounds[1] for layout in dumps_of(files, policy, DumpKind.EXTERNAL)), default=0)
-    place, now = dumps_directory(policy, DumpKind.EXTERNAL), max(int(time.time()), last + 1)
-    layout = DumpLayout.of(place, DumpKind.EXTERNAL, manifest.event_id, now)
+    layout = layout_of_next_pass(files, policy, manifest.event_id)
     claim_dumps(files, as_passes_know(policy))
     files.write(layout.locations, encode_locations(entries))
     for task in tasks:

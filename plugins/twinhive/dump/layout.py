@@ -103,12 +103,6 @@ class DumpLayout:
         return int(begin), int(end, FACTS[self.kind].base)
 
     @property
-    def order(self) -> tuple[int, int, bool]:
-        """Return what dumps that lie together are sorted by: the newest ends last, or was listed last."""
-        begin, end = self.bounds
-        return end, begin, self.kind is not DumpKind.BOOTSTRAP
-
-    @property
     def is_eventless(self) -> bool:
         """True for a window that only resyncs tables."""
         begin, end = self.bounds

@@ -51,15 +51,11 @@ class PassManifest:
     def from_json(cls, content: bytes) -> "PassManifest":
         """Read a manifest."""
         fields = json.loads(content)
+        plain = ("event_id", "began", "fingerprint", "entries", "others", "read_at")
         return cls(
-            event_id=fields["event_id"],
-            began=fields["began"],
-            fingerprint=fields["fingerprint"],
+            **{name: fields[name] for name in plain},
             batches=tuple(Batch(batch["name"], batch["label"], ()) for batch in fields["batches"]),
-            entries=fields["entries"],
-            others=fields["others"],
             tried=frozenset(fields["tried"]),
-            read_at=fields["read_at"],
             begin=LogPoint.read(fields.get("begin")),
             end=LogPoint.read(fields.get("end")),
             in_scope=fields.get("in_scope", fields["event_id"]),

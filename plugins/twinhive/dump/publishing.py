@@ -9,7 +9,7 @@ from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, found_in, open_dump
 from twinhive.model.errors import ActNow, Missing, TryAgain
 from twinhive.model.policy import Policy
-from twinhive.model.text import Clear
+from twinhive.model.text import Clear, Text
 from twinhive.ports import FileReader, FileWriter
 
 
@@ -40,9 +40,14 @@ def being_written(files: FileWriter, attempt: DumpLayout) -> Iterator[None]:
 
 
 def _removed(attempt: DumpLayout, error: ActNow) -> TryAgain:
+    what = f"the dump that was being written in {attempt.directory} is gone: another run has removed it"
+    return _taken_away(what, error.what)
+
+
+def _taken_away(what: str, found: Text) -> TryAgain:
     return TryAgain(
-        f"the dump that was being written in {attempt.directory} is gone: another run has removed it",
-        found=error.what,
+        what,
+        found=found,
         expected="a dump that only the run which began it writes or removes",
         next_step="nothing, when that run has gone on; else " + Clear("this task"),
     )
@@ -54,12 +59,8 @@ def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, man
         files.write(attempt.manifest, manifest.to_json())
     if not files.delete_file(attempt.begun):
         discard_dump(files, attempt.directory)
-        raise TryAgain(
-            f"the dump {layout.directory} is not published: another run has removed parts of it",
-            found=f"no {attempt.begun}",
-            expected="a dump that only the run which began it writes or removes",
-            next_step="nothing, when that run has gone on; else " + Clear("this task"),
-        )
+        what = f"the dump {layout.directory} is not published: another run has removed parts of it"
+        raise _taken_away(what, f"no {attempt.begun}")
     discard_dump(files, layout.directory)
     if not files.rename(attempt.directory, layout.directory):
         raise TryAgain(

@@ -1,14 +1,17 @@
 """Find, order and open the dumps of a policy; refuse those of another text of it."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
+from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import BASE_KINDS, FACTS, KINDS_OF_DUMPS, DumpKind, DumpLayout, dumps_directory, kind_of
 from twinhive.dump.manifest import DumpManifest, UnreadableDump
 from twinhive.dump.pass_manifest import PassManifest
 from twinhive.dump.shards import TableRecord, decode_objects
+from twinhive.model.changes.events import EventRow
 from twinhive.model.errors import ActNow, DumpReplaced, Missing, TryAgain
 from twinhive.model.files import join
 from twinhive.model.next_steps import bootstrap
@@ -32,6 +35,10 @@ class Dump:
     def objects(self, files: FileReader, batch: str) -> list[TableRecord]:
         """Read the tables and partitions of one batch."""
         return decode_objects(files.read(self.layout.objects(batch)))
+
+    def rows(self, files: FileReader) -> tuple[EventRow, ...]:
+        """Read the events of a window, as the log holds them."""
+        return EventRange.unpack(files.read(self.layout.events)).rows
 
 
 @dataclass(frozen=True)
@@ -97,12 +104,10 @@ def window_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
     return None
 
 
-def window_ending_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
-    """Return the finished window whose last event is this one, None without one."""
-    for layout in dumps_of(files, policy, DumpKind.INCREMENTAL):
-        if layout.bounds[1] == event_id:
-            return open_dump(files, layout)
-    return None
+def windows_ending_at(files: FileReader, policy: Policy, event_id: int) -> Iterator[Dump]:
+    """Yield the finished windows whose last event is this one: one with events, one without."""
+    ending = (one for one in dumps_of(files, policy, DumpKind.INCREMENTAL) if one.bounds[1] == event_id)
+    yield from (open_dump(files, layout) for layout in ending)
 
 
 def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
@@ -149,6 +154,13 @@ def planned_anew(policy: Policy, replaced: DumpReplaced) -> TryAgain:
         expected=replaced.expected,
         next_step="nothing, when that run goes on; else " + Clear("this task") + ", or run the phase again",
     )
+
+
+def layout_of_next_pass(files: FileReader, policy: Policy, event_id: int) -> DumpLayout:
+    """Name a new pass by its event and by its time in seconds, which is after those of all passes before it."""
+    last = max((layout.bounds[1] for layout in dumps_of(files, policy, DumpKind.EXTERNAL)), default=0)
+    now = max(int(time.time()), last + 1)
+    return DumpLayout.of(dumps_directory(policy, DumpKind.EXTERNAL), DumpKind.EXTERNAL, event_id, now)
 
 
 def newest_pass(files: FileReader, policy: Policy) -> ExternalPass | None:
@@ -224,7 +236,8 @@ def dumps_of(files: FileReader, policy: Policy, *kinds: DumpKind) -> list[DumpLa
     """Return the policy's dumps of some kinds that lie together (all but passes), oldest end first; no attempts."""
     wanted = kinds or KINDS_OF_DUMPS
     found = found_in(files, dumps_directory(policy, wanted[0]))
-    return sorted((layout for layout in found if layout.kind in wanted), key=lambda layout: layout.order)
+    of_these = (layout for layout in found if layout.kind in wanted)
+    return sorted(of_these, key=lambda layout: (layout.bounds[::-1], layout.kind != DumpKind.BOOTSTRAP))
 
 
 def found_in(files: FileReader, directory: str) -> list[DumpLayout]:

@@ -7,7 +7,7 @@ from twinhive.apply.open_target import open_target
 from twinhive.bootstrap.gate import check_window
 from twinhive.dump import cleaning
 from twinhive.dump.eventless import files_needed_after, is_still_to_apply
-from twinhive.dump.store import Dump, of_this_text, window_at, window_ending_at
+from twinhive.dump.store import Dump, of_this_text, window_at, windows_ending_at
 from twinhive.incremental.applying import Applying
 from twinhive.incremental.kept_windows import keep_window
 from twinhive.incremental.own_scope import refuse_another_scope
@@ -189,7 +189,7 @@ def _only_events_applied(run: ApplyStage, state: ReplicaState) -> Dump | None:
     """Return a statement's dump whose last event the replica has, from elsewhere, and not all that it is to bring."""
     if not run.policy.dump_directory:
         return None
-    dump = window_ending_at(run.ports.dump_files, run.policy, state.position.event_id)
+    dump = next(windows_ending_at(run.ports.dump_files, run.policy, state.position.event_id), None)
     return dump if dump is not None and is_still_to_apply(state, dump.manifest) else None
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 
 from twinhive.dump.batch_records import copied_batch
-from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump
@@ -76,7 +75,7 @@ def _newly_skipped(ports: ReadPorts, policy: Policy, dump: Dump) -> list[int]:
     wanted = [event_id for event_id in obeyed_skips(ports, policy) if begin < event_id <= end]
     if not wanted:
         return []
-    held = {row.event_id for row in EventRange.unpack(ports.dump_files.read(dump.layout.events)).rows}
+    held = {row.event_id for row in dump.rows(ports.dump_files)}
     return sorted(held.intersection(wanted))
 
 

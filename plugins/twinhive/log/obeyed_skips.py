@@ -6,7 +6,6 @@ and is obeyed.
 
 from collections.abc import Mapping
 
-from twinhive.dump.event_range import EventRange
 from twinhive.dump.store import Dump
 from twinhive.events.reader import position_at
 from twinhive.model.changes.events import Position
@@ -34,8 +33,7 @@ def skips_of_window(ports: ReadPorts, policy: Policy, dump: Dump) -> Mapping[int
     ids = range(manifest.begin.event_id + 1, manifest.end.event_id + 1)
     held: dict[int, Position] = {}
     if any(one.position.digest and event_id in ids for event_id, one in requests.items()):
-        rows = EventRange.unpack(ports.dump_files.read(dump.layout.events)).rows
-        held = {row.event_id: row.position for row in rows}
+        held = {row.event_id: row.position for row in dump.rows(ports.dump_files)}
     return {
         event_id: one.reason
         for event_id, one in requests.items()

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from twinhive.dump.batch_records import copied_batch
-from twinhive.dump.event_range import EventRange
 from twinhive.dump.external_passes import entries_of_task
-from twinhive.dump.layout import DumpKind
-from twinhive.dump.store import dump_of_key, dumps_of, open_dump
+from twinhive.dump.store import dump_of_key, windows_ending_at
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
@@ -61,11 +59,10 @@ def copies_of(ports: ReadPorts, policy: Policy, key: str, labels: dict[str, str]
 def touched_tables(ports: ReadPorts, policy: Policy, event_id: int) -> frozenset[str]:
     """Return the tables that the window which ends at an event has events of, or has resynced."""
     touched: set[str] = set()
-    for layout in dumps_of(ports.dump_files, policy, DumpKind.INCREMENTAL):
-        if layout.bounds[1] == event_id:
-            touched |= set(open_dump(ports.dump_files, layout).manifest.window.snapshots)
-            for row in EventRange.unpack(ports.dump_files.read(layout.events)).rows:
-                touched |= policy.followed(_tables_of(row))
+    for dump in windows_ending_at(ports.dump_files, policy, event_id):
+        touched |= set(dump.manifest.window.snapshots)
+        for row in dump.rows(ports.dump_files):
+            touched |= policy.followed(_tables_of(row))
     return frozenset(touched)
 
 

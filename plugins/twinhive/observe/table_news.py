@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from twinhive.dump.event_range import EventRange
-from twinhive.dump.layout import DumpKind
-from twinhive.dump.store import dumps_of, open_dump
+from twinhive.dump.store import windows_ending_at
 from twinhive.events.message import names_touched
 from twinhive.model.errors import ActNow
 from twinhive.model.frozen import frozen_tables
@@ -44,11 +42,10 @@ def shortcomings_of(ports: ReadPorts, policy: Policy) -> Shortcomings:
 
 def tables_of_window(ports: ReadPorts, policy: Policy, event_id: int) -> frozenset[str]:
     """Return the tables that the newest window concerned, which ended at an event; none if it is gone."""
-    windows = [dump for dump in dumps_of(ports.dump_files, policy, DumpKind.INCREMENTAL) if dump.bounds[1] == event_id]
     tables: set[str] = set()
-    for layout in windows:
-        tables.update(open_dump(ports.dump_files, layout).manifest.window.snapshots)
-        for row in EventRange.unpack(ports.dump_files.read(layout.events)).rows:
+    for dump in windows_ending_at(ports.dump_files, policy, event_id):
+        tables.update(dump.manifest.window.snapshots)
+        for row in dump.rows(ports.dump_files):
             try:
                 names = names_touched(row)
             except ActNow:  # it was skipped by a person
