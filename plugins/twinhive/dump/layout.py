@@ -7,6 +7,7 @@ from enum import StrEnum
 from twinhive.model.files import base_name, join, short_hash
 from twinhive.model.policy import Policy
 
+_NAME = re.compile(r"(bootstrap|consolidate|incremental)-\d+-\d+|pass-\d{12,}-[0-9a-f]{8,}")
 ATTEMPT_PREFIX = "_attempt-"
 VIEWS = "views"
 """The name of the shard that holds a dump's views."""
@@ -32,29 +33,13 @@ KINDS_OF_DUMPS = (*BASE_KINDS, DumpKind.INCREMENTAL)
 """What lies in the directory of a policy's dumps: all but passes, which have one of their own in it."""
 
 
-@dataclass(frozen=True)
-class KindFacts:
-    """What tells dumps of a kind from others on disk.
-
-    planner   the tasks that write them, for people: cleared, they write another one
-    numbers   how the two numbers in their names look: events where a dump begins and ends, of a pass its event and time
-    end       how the second one is written, and `base`, to which base
-    manifest  the file that says what a dump is of
-    """
-
-    planner: str
-    numbers: re.Pattern[str] = re.compile(r"\d+-\d+")
-    end: str = "012d"
-    base: int = 10
-    manifest: str = "dump.json"
-
-
-FACTS = {
-    DumpKind.BOOTSTRAP: KindFacts("list_objects (of the bootstrap)"),
-    DumpKind.CONSOLIDATE: KindFacts("round (of consolidate)"),
-    DumpKind.INCREMENTAL: KindFacts("window"),
-    DumpKind.EXTERNAL: KindFacts("list_external", re.compile(r"\d{12,}-[0-9a-f]{8,}"), "08x", 16, "pass.json"),
+PLANNERS = {
+    DumpKind.BOOTSTRAP: "list_objects (of the bootstrap)",
+    DumpKind.CONSOLIDATE: "round (of consolidate)",
+    DumpKind.INCREMENTAL: "window",
+    DumpKind.EXTERNAL: "list_external",
 }
+"""The tasks that write dumps of a kind, for people: cleared, they write another one."""
 
 
 def kind_of(name: str) -> DumpKind:
@@ -70,8 +55,11 @@ class DumpLayout:
 
     @classmethod
     def of(cls, dumps: str, kind: DumpKind, begin: int, end: int) -> "DumpLayout":
-        """Name a dump by its kind and its events; sorted by name, dumps of a kind are sorted by event."""
-        return cls(join(dumps, f"{kind}-{begin:012d}-{end:{FACTS[kind].end}}"))
+        """Name a dump by its kind and its events, a pass by its event and its time in seconds.
+
+        Sorted by name, dumps of a kind are sorted by event.
+        """
+        return cls(join(dumps, f"{kind}-{begin:012d}-{end:{'08x' if kind is DumpKind.EXTERNAL else '012d'}}"))
 
     @classmethod
     def attempt(cls, dumps: str, token: str) -> "DumpLayout":
@@ -86,8 +74,7 @@ class DumpLayout:
     @property
     def kind(self) -> DumpKind | None:
         """Return what a dump of this name holds, None for what is none: attempts and strangers."""
-        kind, _, numbers = self.name.partition("-")
-        return next((one for one in DumpKind if one == kind and FACTS[one].numbers.fullmatch(numbers)), None)
+        return kind_of(self.name) if _NAME.fullmatch(self.name) else None
 
     @property
     def is_dump(self) -> bool:
@@ -100,7 +87,7 @@ class DumpLayout:
         if self.kind is None:
             raise ValueError(f"{self.name} is not the name of a dump")
         _, begin, end = self.name.split("-")
-        return int(begin), int(end, FACTS[self.kind].base)
+        return int(begin), int(end, 16 if self.kind is DumpKind.EXTERNAL else 10)
 
     @property
     def is_eventless(self) -> bool:
@@ -111,7 +98,7 @@ class DumpLayout:
     @property
     def manifest(self) -> str:
         """The description of the dump: what, of which policy, from which event."""
-        return join(self.directory, FACTS[self.kind or DumpKind.BOOTSTRAP].manifest)
+        return join(self.directory, "pass.json" if self.kind is DumpKind.EXTERNAL else "dump.json")
 
     @property
     def begun(self) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -152,7 +152,7 @@ class DumpManifest:
                 end=Position(**fields["end"]),
                 database=Database(**fields["database"]),
                 batches=tuple(_batch(batch) for batch in fields["batches"]),
-                content=_window(fields) if kind is DumpKind.INCREMENTAL else _base(fields),
+                content=_CONTENTS[kind](fields),
                 left_out=tuple(LeftOutObject(**entry) for entry in fields["left_out"]),
                 events=fields["events"],
                 batch_weight=fields.get("batch_weight", 0),
@@ -191,6 +191,10 @@ def _window(fields: dict[str, Any]) -> WindowContent:
         fields.get("everything", ""),
         tuple(_function(entry) for entry in fields["functions"]),
     )
+
+
+_CONTENTS: Mapping[DumpKind, Callable[[dict[str, Any]], BaseContent | WindowContent]]
+_CONTENTS = {DumpKind.BOOTSTRAP: _base, DumpKind.CONSOLIDATE: _base, DumpKind.INCREMENTAL: _window}
 
 
 def _plain(value: object) -> object:

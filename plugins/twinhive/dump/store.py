@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from twinhive.dump.event_range import EventRange
-from twinhive.dump.layout import BASE_KINDS, FACTS, KINDS_OF_DUMPS, DumpKind, DumpLayout, dumps_directory, kind_of
+from twinhive.dump.layout import BASE_KINDS, KINDS_OF_DUMPS, PLANNERS, DumpKind, DumpLayout, dumps_directory, kind_of
 from twinhive.dump.manifest import DumpManifest, UnreadableDump
 from twinhive.dump.pass_manifest import PassManifest
 from twinhive.dump.shards import TableRecord, decode_objects
@@ -212,7 +212,7 @@ def _does_not_count(policy: Policy, found: str) -> ActNow:
 
 
 def _planned_again(kind: DumpKind) -> Clear:
-    return Clear(f"the task {FACTS[kind].planner} with all tasks after it")
+    return Clear(f"the task {PLANNERS[kind]} with all tasks after it")
 
 
 def open_dump(files: FileReader, layout: DumpLayout) -> Dump:
