@@ -17,7 +17,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.files import FileStatus, base_name, copying_weight, join, short_hash
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, children
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged import CopyItem
 
@@ -149,8 +149,7 @@ def open_list(files: FileReader, policy: Policy, name: str) -> CopyList:
 
 def lists_there(files: FileReader, policy: Policy) -> list[CopyList]:
     """Return the lists that are complete, the newest first: by their events, then by when they were complete."""
-    ((_, children),) = files.list_directories([lists_directory(policy)])
-    names = [base_name(child.path) for child in children or ()]
+    names = [base_name(child.path) for child in children(files, lists_directory(policy))]
     complete = [(name, found) for name in names if (found := files.status(_manifest_path(policy, name)))]
     lists = [(open_list(files, policy, name), found.modified_ms) for name, found in complete]
     lists.sort(key=lambda pair: (pair[0].event_id, pair[1]), reverse=True)

@@ -12,7 +12,7 @@ from twinhive.model.errors import Missing
 from twinhive.model.files import ChecksumForm, FileStatus, join
 from twinhive.model.policy import Policy
 from twinhive.owned.staging import own_staging
-from twinhive.ports import FileReader, FileWriter, ReadPorts
+from twinhive.ports import FileReader, FileWriter, ReadPorts, children
 from twinhive.threads.each import in_threads
 
 FilesBelow = Mapping[str, FileStatus]
@@ -46,9 +46,8 @@ def remember_old(files: FileWriter, policy: Policy, event_id: int, places: Mappi
 
 def remembered_old(files: FileReader, policy: Policy) -> dict[OldPlace, Known]:
     """Return what was written down: of an object that was tried to be switched twice what the last try has seen."""
-    ((_, children),) = files.list_directories([moved_directory(policy)])
     found: dict[OldPlace, Known] = {}
-    for child in sorted(children or (), key=lambda one: one.path):
+    for child in sorted(children(files, moved_directory(policy)), key=lambda one: one.path):
         for line in unpack_lines(files.read(child.path)):
             said = json.loads(line)
             values = None if said["values"] is None else tuple(said["values"])

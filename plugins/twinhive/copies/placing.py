@@ -11,7 +11,7 @@ from twinhive.model.files import Usage, join, parent
 from twinhive.model.outside_paths import place_below
 from twinhive.model.policy import Policy
 from twinhive.owned.staging import own_staging
-from twinhive.ports import FileReader, FileWriter, Lease
+from twinhive.ports import FileReader, FileWriter, Lease, children
 from twinhive.transfer.staged.staged import CopyItem, base_directory, unfinished_directory
 
 
@@ -77,8 +77,7 @@ def discard_list(files: FileWriter, policy: Policy, name: str) -> None:
 
 def _staged(files: FileReader, policy: Policy) -> dict[str, int]:
     """Return the lengths of all staged files."""
-    ((_, children),) = files.list_directories([base_directory(policy.staging)])
-    pages = files.list_pages([child.path for child in children or ()])
+    pages = files.list_pages([child.path for child in children(files, base_directory(policy.staging))])
     return {status.path: status.length for _, page in pages for status in page or ()}
 
 

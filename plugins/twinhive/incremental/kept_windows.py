@@ -10,7 +10,7 @@ from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import Dump, dump_of_key, dumps_of, open_dump
 from twinhive.model.files import join, relative_to
 from twinhive.model.policy import Policy
-from twinhive.ports import FileReader, FileWriter, WritePorts
+from twinhive.ports import FileReader, FileWriter, WritePorts, children
 
 DIRECTORY = "windows"
 _INSIDE = ("events", "files", "objects", "batches", "plans")
@@ -38,9 +38,8 @@ def keep_window(ports: WritePorts, policy: Policy, dump: Dump) -> None:
 
 def kept_windows(files: FileReader, policy: Policy) -> Iterator[tuple[Policy, Dump]]:
     """Yield the windows that staging keeps, by their ends, each with the policy whose dumps it is among."""
-    ((_, places),) = files.list_directories([join(policy.staging, DIRECTORY)])
     found = []
-    for place in places or ():
+    for place in children(files, join(policy.staging, DIRECTORY)):
         as_kept = replace(policy, dump_directory=place.path)
         for layout in dumps_of(files, as_kept, DumpKind.INCREMENTAL):
             if files.status(layout.manifest) is not None:

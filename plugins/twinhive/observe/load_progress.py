@@ -9,7 +9,7 @@ from twinhive.dump.store import Dump, newest_dump
 from twinhive.model.files import FileStatus, base_name, parent
 from twinhive.model.policy import Policy
 from twinhive.model.watching.load_progress import LoadProgress
-from twinhive.ports import FileReader, ReadPorts
+from twinhive.ports import FileReader, ReadPorts, children
 
 
 def read_progress(ports: ReadPorts, policy: Policy, at: float) -> LoadProgress | None:
@@ -44,9 +44,8 @@ _Records = dict[str, tuple[FileStatus, dict[str, Any]]]
 def _records(files: FileReader, dump: Dump, directory: str) -> _Records:
     """Return the records of the dump's batches that a directory holds, by the batches' names."""
     names = {batch.name for batch in dump.manifest.batches}
-    ((_, children),) = files.list_directories([directory])
     found: _Records = {}
-    for child in children or ():
+    for child in children(files, directory):
         name = base_name(child.path).removesuffix(".json")
         record = read_json(files, child.path) if name in names else None
         if record is not None:

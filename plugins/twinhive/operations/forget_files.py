@@ -19,7 +19,7 @@ from twinhive.operations.fence.note import note_path
 from twinhive.operations.silent_source import SILENT, Left
 from twinhive.owned.directories import MARKER, Owned, table_of
 from twinhive.owned.staging import own_staging
-from twinhive.ports import Lease, WritePorts
+from twinhive.ports import Lease, WritePorts, children
 from twinhive.replica.source_scope import tables_in_bulk
 from twinhive.scan.default_places import lies_in_default_places
 from twinhive.scan.sweep import unused_directories
@@ -102,8 +102,7 @@ def _remove_dumps(ports: WritePorts, policy: Policy) -> Iterator[str]:
         if owned is not None:
             yield f"{owned.take_away()}: {directory}"
             continue
-        ((_, children),) = ports.dump_files.list_directories([directory])
-        for child in children or ():
+        for child in children(ports.dump_files, directory):
             if discard_dump(ports.dump_files, child.path):
                 yield f"removed: {child.path}"
         yield f"left in place: {_unproven(directory)}"
@@ -116,8 +115,7 @@ def _remove_staging(ports: WritePorts, policy: Policy, *, keeps_note: bool) -> I
         elif not keeps_note:
             yield f"{owned.take_away()}: {directory}"
         else:
-            ((_, children),) = ports.replica_files.list_directories([directory])
-            for child in children or ():
+            for child in children(ports.replica_files, directory):
                 if base_name(child.path) not in (base_name(parent(note_path(policy))), MARKER):
                     yield f"{owned.take_away(child.path)}: {child.path}"
 

@@ -10,7 +10,7 @@ from twinhive.model.errors import Foreign
 from twinhive.model.files import base_name, join
 from twinhive.model.policy import Policy
 from twinhive.owned.directories import Mark, Owned, Purpose, claim, final_name, foreign, proven
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, children
 
 _DUMP_KEY = r"(bootstrap|consolidate|incremental)-\d{12,}-\d{12,}-[0-9a-f]{8}"
 _INSIDE = {
@@ -69,8 +69,7 @@ def is_staging(files: FileReader, directory: str) -> bool:
     Or nothing at all in directories of our names, such as what claiming a base directory leaves before a first copy. A
     first copy that is not through has left copies alone.
     """
-    ((_, children),) = files.list_directories([directory])
-    names = [base_name(child.path) for child in children or ()]
+    names = [base_name(child.path) for child in children(files, directory)]
     if not names or not _INSIDE.keys() >= set(names):
         return False
     proofs, is_empty = 0, True
@@ -90,9 +89,8 @@ def is_named_as_in_staging(name: str, inside: str | None = None) -> bool:
 
 def _has_copies(files: FileReader, base: str) -> bool:
     """Return True for a directory with staged copies in it; one look into each of its directories has to do."""
-    ((_, children),) = files.list_directories([base])
     has_any = False
-    for child in children or ():
+    for child in children(files, base):
         _, page = next(iter(files.list_pages([child.path])))
         names = [base_name(one.path) for one in page or ()]
         if not all(_STAGED.fullmatch(name) and name.startswith(base_name(child.path)) for name in names):

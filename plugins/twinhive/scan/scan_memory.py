@@ -14,7 +14,7 @@ from twinhive.model.errors import Missing
 from twinhive.model.files import base_name, join, short_hash
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, children
 from twinhive.scan.silent_writes import Look, Size
 
 _SHARDS = 64
@@ -81,9 +81,8 @@ class Memories:
 
     def keep_only(self, files: FileWriter, shards: Collection[str]) -> None:
         """Remove what is remembered of tables that are gone."""
-        ((_, children),) = files.list_directories([self._directory])
         kept = {self._path(shard) for shard in shards}
-        for child in children or ():
+        for child in children(files, self._directory):
             if child.path not in kept and base_name(child.path).endswith(_SUFFIX):
                 files.delete_file(child.path)
         if files.status(self._earlier) is not None:

@@ -15,7 +15,7 @@ from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters, Partition, Table
 from twinhive.model.spoken import Say, first_of, readable
 from twinhive.owned.directories import MARKER, Mark, Owned, Purpose, claim, foreign, proven
-from twinhive.ports import FileReader, FileWriter, MetastoreReader
+from twinhive.ports import FileReader, FileWriter, MetastoreReader, children
 from twinhive.ports.table_writers import LoggedInsert, TableWriter
 from twinhive.table_exports.building import THREADS, Copy, TableTree, build, missing_items, raise_failures
 from twinhive.table_exports.description import DATA, Described
@@ -151,8 +151,7 @@ class Importing:
 
     def _take_back(self, metastore: MetastoreReader, target: FileWriter, owned: Owned, tree: TableTree) -> None:
         """Remove what an import of something else into the same table has placed, and was cut off before it showed."""
-        ((_, children),) = target.list_directories([owned.directory])
-        for child in children or ():
+        for child in children(target, owned.directory):
             path = join(child.path, _PLACED)
             if child.path == tree.place or not child.is_directory or target.status(path) is None:
                 continue

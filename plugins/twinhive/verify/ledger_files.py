@@ -17,7 +17,7 @@ from twinhive.model.equality.records import WIDTH, Ledger
 from twinhive.model.errors import Missing
 from twinhive.model.files import base_name, join, short_hash
 from twinhive.model.policy import Policy
-from twinhive.ports import FileWriter
+from twinhive.ports import FileWriter, children
 
 _VERSION = 1
 _SUFFIX = ".ledger"
@@ -103,8 +103,7 @@ class LedgerFiles:
     def keep_only(self, tables: Collection[str]) -> None:
         """Remove what is remembered of tables that are gone."""
         kept = {self._path(table) for table in tables}
-        ((_, children),) = self.files.list_directories([self._directory])
-        for child in children or ():
+        for child in children(self.files, self._directory):
             if base_name(child.path).endswith(_SUFFIX) and child.path not in kept:
                 self.files.delete_file(child.path)
 

@@ -18,7 +18,7 @@ from twinhive.model.errors import Missing, TwinhiveError
 from twinhive.model.files import FileStatus, base_name, join, parent
 from twinhive.model.text import Reader, render
 from twinhive.owned.directories import Owned
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, children
 from twinhive.step.base import Detail, Report
 
 _REMOVING = "_removing-"
@@ -142,8 +142,7 @@ def _why_kept(one: _Old, notes: _Notes) -> str:
 
 def _older(files: FileReader, dumps: str, than: float) -> list[_Old]:
     """Return the old ones of the directories that have the name of a dump; others are of no concern to us."""
-    ((_, children),) = files.list_directories([dumps])
-    directories = [child for child in children or () if child.is_directory and is_token(_token(child.path))]
+    directories = [child for child in children(files, dumps) if child.is_directory and is_token(_token(child.path))]
     return [old for old in (_old(files, child) for child in directories) if old.made_at < than]
 
 

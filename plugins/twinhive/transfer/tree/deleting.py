@@ -10,7 +10,7 @@ from functools import partial
 
 from twinhive.model.errors import Missing, Refused, TwinhiveError
 from twinhive.model.files import FileStatus, base_name, parent
-from twinhive.ports import FileWriter
+from twinhive.ports import FileWriter, children
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.tree.actions import FileAction
@@ -127,8 +127,7 @@ def purge_trash(target: FileWriter, places: Places, days: float, now: datetime) 
 
 
 def _stamps(target: FileWriter, places: Places) -> list[str]:
-    ((_, children),) = target.list_directories([places.trash()])
-    return [base_name(child.path) for child in children or ()]
+    return [base_name(child.path) for child in children(target, places.trash())]
 
 
 def _is_before(stamp: str, moment: datetime) -> bool:

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from twinhive.model.errors import ActNow
 from twinhive.model.files import FileStatus, join
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, children
 
 _VERSION = b"twinhive verified pairs 1\n"
 _PAIRS_A_FILE = 1_000_000
@@ -124,8 +124,7 @@ def _path(directory: str, number: int) -> str:
 
 
 def _files_in(files: FileReader, directory: str) -> list[str]:
-    ((_, children),) = files.list_directories([directory])
-    return [child.path for child in children or ()]
+    return [child.path for child in children(files, directory)]
 
 
 def _decoded(content: bytes) -> "array[int]":
