@@ -8,9 +8,8 @@ import uuid
 from collections.abc import Iterator
 
 from twinhive.model.changes.contents import SourceFile
-from twinhive.model.errors import Missing
 from twinhive.model.files import ChecksumForm, FileStatus, join
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, if_there
 from twinhive.transfer.engine.transfer import Transfer
 from twinhive.transfer.staged.event_source import kept_path
 from twinhive.transfer.staged.staged import unfinished_directory
@@ -42,15 +41,9 @@ class OwnCopies:
         """Yield the event's file at the source: at its path, or in the change manager."""
         kept = [kept_path(file.cmroot, file.path, file.checksum)] if file.cmroot and file.checksum else []
         for path in (file.path, *kept):
-            status = self._source_files.status(path)
-            if status is not None and not status.is_directory and self._identity(path) == file.checksum:
+            status, asked = self._source_files.status(path), self._source_files.checksum
+            if status and not status.is_directory and if_there(asked, path, ChecksumForm.IDENTITY) == file.checksum:
                 yield status
-
-    def _identity(self, path: str) -> str | None:
-        try:
-            return self._source_files.checksum(path, ChecksumForm.IDENTITY)
-        except Missing:
-            return None
 
     def _copied_again(self, original: FileStatus) -> str | None:
         """Copy a file out of sight for its checksum here: those of other types never compare."""

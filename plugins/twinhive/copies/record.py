@@ -15,9 +15,8 @@ from twinhive.copies.objects import CopyObject, line_of
 from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.shards import pack_lines, unpack_lines
 from twinhive.model.changes.events import Position
-from twinhive.model.errors import Missing
 from twinhive.model.policy import Policy
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, if_there
 
 
 @dataclass(frozen=True)
@@ -99,9 +98,8 @@ class CopiedTable:
 
 def read_record(files: FileReader, policy: Policy, table: str, looked_at: LookedAt) -> CopiedTable | None:
     """Return what is remembered of a table, None when it has changed since, or nothing is."""
-    try:
-        content = files.read(record_path(policy, table))
-    except Missing:
+    content = if_there(files.read, record_path(policy, table))
+    if content is None:
         return None
     head, *lines = unpack_lines(content)
     said = json.loads(head)

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from twinhive.model.errors import Missing
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, if_there
 
 
 def as_json(value: dict[str, Any], default: Callable[[object], object] | None = None) -> bytes:
@@ -20,8 +19,5 @@ def write_json(files: FileWriter, path: str, value: dict[str, Any]) -> None:
 
 def read_json(files: FileReader, path: str) -> dict[str, Any] | None:
     """Read a small JSON file, or None when it does not exist."""
-    try:
-        value: dict[str, Any] = json.loads(files.read(path))
-    except Missing:
-        return None
-    return value
+    content = if_there(files.read, path)
+    return None if content is None else json.loads(content)

@@ -16,7 +16,7 @@ from twinhive.dump.store import Dump, open_dump
 from twinhive.model.errors import ActNow, Missing, Unexplained
 from twinhive.model.external.modes import COPY
 from twinhive.model.files import base_name, join, parent
-from twinhive.ports import FileReader, FileWriter, children
+from twinhive.ports import FileReader, FileWriter, children, if_there
 
 FORMAT_VERSION = 1
 _MOST_NAMED = 5
@@ -123,11 +123,8 @@ def newest_sealed(files: FileReader, dumps: str) -> str | None:
 
 
 def _read(files: FileReader, directory: str) -> SealedDump | None:
-    try:
-        content = files.read(description_path(directory))
-    except Missing:
-        return None
-    return SealedDump.from_json(content, directory)
+    content = if_there(files.read, description_path(directory))
+    return None if content is None else SealedDump.from_json(content, directory)
 
 
 def _lacking(files: FileReader, dump: Dump) -> list[str]:

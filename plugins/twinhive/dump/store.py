@@ -1,7 +1,7 @@
 """Find, order and open the dumps of a policy; refuse those of another text of it."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,7 +17,7 @@ from twinhive.model.files import join
 from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
-from twinhive.ports import FileReader, children
+from twinhive.ports import FileReader, children, if_there
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def newest_dump_begun(files: FileReader, policy: Policy) -> Dump | None:
     Raises UnreadableDump for it; None when there is none.
     """
     layouts = dumps_of(files, policy, *BASE_KINDS)
-    return _if_there(open_dump, files, layouts[-1]) if layouts else None
+    return if_there(open_dump, files, layouts[-1]) if layouts else None
 
 
 def window_at(files: FileReader, policy: Policy, event_id: int) -> Dump | None:
@@ -114,7 +114,7 @@ def dump_of_key(files: FileReader, policy: Policy, key: str) -> Dump:
     """Return the dump that a mapped task was made for. Raises DumpReplaced when another has taken its place."""
     name = key.rpartition("-")[0]
     found = next((layout for layout in dumps_of(files, policy) if layout.name == name), None)
-    dump = _if_there(open_dump, files, found) if found is not None else None
+    dump = if_there(open_dump, files, found) if found is not None else None
     if dump is None or dump.key != key:
         raise DumpReplaced(
             f"the dump of this task has been replaced (policy {policy.name})",
@@ -171,13 +171,13 @@ def newest_pass(files: FileReader, policy: Policy) -> ExternalPass | None:
 def passes_of(files: FileReader, policy: Policy) -> Iterator[ExternalPass]:
     """Yield the policy's complete passes, the newest first."""
     for layout in reversed(dumps_of(files, policy, DumpKind.EXTERNAL)):
-        if found := _if_there(_open_pass, files, layout):
+        if found := if_there(_open_pass, files, layout):
             yield found
 
 
 def pass_of_name(files: FileReader, policy: Policy, name: str) -> ExternalPass:
     """Return the pass that a mapped task was made for. Raises ActNow when it is gone, or is of another policy text."""
-    found = _if_there(_open_pass, files, layout_of_pass(policy, name))
+    found = if_there(_open_pass, files, layout_of_pass(policy, name))
     if found is None:
         raise _does_not_count(policy, f"no complete pass {name}")
     return of_this_text(found, policy)
@@ -222,14 +222,6 @@ def open_dump(files: FileReader, layout: DumpLayout) -> Dump:
 
 def _open_pass(files: FileReader, layout: DumpLayout) -> ExternalPass:
     return ExternalPass(layout, PassManifest.from_json(files.read(layout.manifest)))
-
-
-def _if_there(read: Callable[[FileReader, DumpLayout], Found], files: FileReader, layout: DumpLayout) -> Found | None:
-    """Return what is there, None where it is not complete, or was removed after it was found."""
-    try:
-        return read(files, layout)
-    except Missing:
-        return None
 
 
 def dumps_of(files: FileReader, policy: Policy, *kinds: DumpKind) -> list[DumpLayout]:

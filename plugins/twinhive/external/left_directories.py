@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 
 from twinhive.dump.external_passes import locations_of_pass
 from twinhive.dump.store import ExternalPass
-from twinhive.model.errors import Foreign, Missing, Refused
+from twinhive.model.errors import Foreign, Refused
 from twinhive.model.external.entries import Entry, topmost
 from twinhive.model.policy import Policy
 from twinhive.owned.directories import Owned
-from twinhive.ports import WritePorts
+from twinhive.ports import WritePorts, if_there
 from twinhive.replica.base_claim import own_base
 from twinhive.replica.pending_files import purge_path
 from twinhive.replica.synced import Synced, SyncedEntry, forget_synced, left_since
@@ -54,7 +54,7 @@ def clear_unfinished(
     if base is None or before is None:
         return
     wanted = {entry.location for entry in copies}
-    for entry in topmost(_entries(ports, policy, before)):
+    for entry in topmost(if_there(locations_of_pass, ports.dump_files, policy, before.name) or ()):
         if (
             entry.location in wanted
             or synced.record_of(entry.location)
@@ -64,13 +64,6 @@ def clear_unfinished(
         places = Places(policy.external.place(entry.location, entry.key), is_new=True)
         if ports.replica_files.status(places.work) and not ports.trees.lease.is_held(places.lease):
             base.discard(places.work)
-
-
-def _entries(ports: WritePorts, policy: Policy, before: ExternalPass) -> tuple[Entry, ...]:
-    try:
-        return locations_of_pass(ports.dump_files, policy, before.name)
-    except Missing:
-        return ()
 
 
 def _is_kept(ports: WritePorts, policy: Policy, record: SyncedEntry) -> bool:

@@ -11,7 +11,8 @@ from twinhive.apply.compaction import segments
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind, DumpLayout
 from twinhive.dump.manifest import DumpManifest, WindowContent
-from twinhive.dump.store import Dump, begin_attempt, publish_dump
+from twinhive.dump.publishing import begin_attempt, publish_dump
+from twinhive.dump.store import Dump
 from twinhive.dump.unnamed_store import write_unnamed
 from twinhive.incremental.tables_at_end import write_snapshots
 from twinhive.incremental.window_files import event_items, write_event_batches

@@ -28,7 +28,7 @@ from twinhive.model.files import ChecksumForm, FileStatus
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table, TableKind
 from twinhive.model.policy import Policy
-from twinhive.ports import FileReader, MetastoreReader, ReadPorts
+from twinhive.ports import FileReader, MetastoreReader, ReadPorts, if_there
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.staged.listing import list_files
 
@@ -156,15 +156,9 @@ class Side:
         """Return checksums by path, None for a file that is gone, or that has none."""
 
         def ask(some: Iterator[str]) -> list[tuple[str, str | None]]:
-            return [(path, self._checksum(path)) for path in some]
+            return [(path, if_there(self.files.checksum, path, ChecksumForm.COMPARISON)) for path in some]
 
         return {path: value for found in in_parallel(paths, _ASKING, ask, "verify") for path, value in found}
-
-    def _checksum(self, path: str) -> str | None:
-        try:
-            return self.files.checksum(path, ChecksumForm.COMPARISON)
-        except Missing:
-            return None
 
     def form_of_table(self, table: Table) -> Plain:
         """Return what is compared of a table without its partitions; constraints that nobody has read are read."""

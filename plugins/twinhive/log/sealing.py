@@ -10,9 +10,8 @@ from twinhive.dump.batch_records import listed_batch, write_file_list
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.shards import unpack_lines
 from twinhive.model.batches import Batch
-from twinhive.model.errors import Missing
 from twinhive.model.files import ChecksumForm, FileStatus, parent, qualified
-from twinhive.ports import FileReader, MetastoreReader, SourcePorts
+from twinhive.ports import FileReader, MetastoreReader, SourcePorts, if_there
 from twinhive.threads.each import in_threads
 from twinhive.transfer.staged.staged import CopyItem
 
@@ -64,10 +63,7 @@ def _sealed(files: FileReader, items: list[CopyItem], cmroot: str | None, end: i
 
 
 def _checksum(files: FileReader, item: CopyItem) -> str | None:
-    try:
-        return files.checksum(item.path, ChecksumForm.IDENTITY)
-    except Missing:
-        return None
+    return if_there(files.checksum, item.path, ChecksumForm.IDENTITY)
 
 
 def _statuses(files: FileReader, paths: list[str]) -> dict[str, FileStatus]:

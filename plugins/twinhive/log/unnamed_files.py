@@ -33,11 +33,12 @@ from twinhive.model.changes.kinds import (
     RenamePartition,
 )
 from twinhive.model.changes.unnamed import Unnamed
-from twinhive.model.errors import ActNow, Missing
+from twinhive.model.errors import ActNow
 from twinhive.model.files import ChecksumForm, FileStatus, base_name, is_elsewhere, is_hidden, parent
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
 from twinhive.model.text import Clear
+from twinhive.ports import if_there
 from twinhive.threads.each import in_threads
 from twinhive.transfer.staged.listing import list_files
 
@@ -247,10 +248,7 @@ class _Looking:
         return tuple(EventFile(status.path, sum_, kept, parent(name)) for (name, status), sum_ in both)
 
     def _checksum(self, path: str) -> str | None:
-        try:
-            return self._stream.ports.source_files.checksum(path, ChecksumForm.IDENTITY)
-        except Missing:
-            return None
+        return if_there(self._stream.ports.source_files.checksum, path, ChecksumForm.IDENTITY)
 
 
 def _linked(event: Event, names: Collection[TableName]) -> set[TableName]:

@@ -17,7 +17,7 @@ from enum import StrEnum
 from twinhive.model.errors import Foreign, Missing, Refused, Unexplained
 from twinhive.model.files import base_name, is_below, join, parent, quoted_path
 from twinhive.model.marks import DIRECTORY_MARK
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, if_there
 
 ATTRIBUTE = "user.twinhive.directory"
 MARKER = "_twinhive"
@@ -202,10 +202,7 @@ def mark_table(files: FileWriter, directory: str, mark: str) -> None:
 
 def table_mark(files: FileReader, directory: str) -> str | None:
     """Return the policy whose mark a table's directory bears, None without one, and for what is not there."""
-    try:
-        text = files.attribute(directory, DIRECTORY_MARK)
-    except Missing:
-        return None
+    text = if_there(files.attribute, directory, DIRECTORY_MARK)
     return text.partition(":")[0] if text else None
 
 

@@ -1,9 +1,13 @@
 """State what is needed of the files of a file system."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, ParamSpec, Protocol, TypeVar
 
+from twinhive.model.errors import Missing
 from twinhive.model.files import AS_USUAL, ChecksumForm, Creation, FileStatus, Space, Usage, Written
+
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
 
 
 class FileReader(Protocol):
@@ -152,6 +156,14 @@ class FileWriter(FileReader, Protocol):
     def set_attribute(self, path: str, name: str, value: str) -> None:
         """Set an extended attribute. Raises Missing."""
         ...
+
+
+def if_there(ask: Callable[Asked, Answer], *given: Asked.args, **named: Asked.kwargs) -> Answer | None:
+    """Return what somebody answers of a thing, None where he says that it is missing."""
+    try:
+        return ask(*given, **named)
+    except Missing:
+        return None
 
 
 def children(files: FileReader, directory: str) -> list[FileStatus]:

@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from twinhive.model.errors import ActNow, Missing
+from twinhive.model.errors import ActNow
 from twinhive.model.files import is_below, join
 from twinhive.model.outside_paths import is_collapsed
-from twinhive.ports import FileWriter
+from twinhive.ports import FileWriter, if_there
 from twinhive.transfer.engine.workers import twice
 from twinhive.transfer.tree.deleting import put_away
 from twinhive.transfer.tree.places import Places
@@ -105,7 +105,5 @@ def _write(target: FileWriter, path: str, content: Any) -> None:
 
 
 def _read(target: FileWriter, path: str) -> Any:
-    try:
-        return json.loads(target.read(path))
-    except Missing:
-        return None
+    content = if_there(target.read, path)
+    return None if content is None else json.loads(content)
