@@ -32,8 +32,8 @@ from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.objects import Database
 from twinhive.ports import MetastoreWriter
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.lag import measure_policies
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.lag_wiring import measure_policies
+from twinhive.wiring.policy_wiring import Wiring
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _GIVE_UP_SECONDS = 7_200

@@ -19,9 +19,9 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.generated_listing import GeneratedListing, Shape
 from twinhive.model.files import FileStatus
 from twinhive.transfer.tree.path_rule import Layout, Root
-from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.request import SyncOptions
+from twinhive.transfer.tree.tree_places import Places
 from twinhive.transfer.tree.verified import VerifiedPairs, pair_digest
 
 _SOURCE, _TARGET, _MEMORY = "hdfs://east/d", "hdfs://west/t", "hdfs://west/t/.twinhive/verified/x"

@@ -30,8 +30,8 @@ from twinhive.journal.schema import (
     WINDOWS,
     prepare,
 )
+from twinhive.page.airflow_links import MONITOR
 from twinhive.page.dag_runs import ALL
-from twinhive.page.links import MONITOR
 
 _CHUNK = 5_000
 _WINDOWS = 40

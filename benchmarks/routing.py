@@ -22,12 +22,12 @@ from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.list_copies import ListCopies
 from twinhive.copies.publish_copies import PublishCopies
-from twinhive.model.copies.kept import KeptCopies
+from twinhive.model.copies.kept_copies import KeptCopies
 from twinhive.routing.choosing import Routed
-from twinhive.routing.directories import states_like
 from twinhive.routing.freshness import Freshness
-from twinhive.routing.reading import read_statement, view_reads
+from twinhive.routing.nested_directories import states_like
 from twinhive.routing.resolving import Clusters, Resolver
+from twinhive.routing.statement_reading import read_statement, view_reads
 from twinhive.step.base import Work
 
 _TABLES = 5

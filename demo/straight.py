@@ -14,8 +14,8 @@ from twinhive.model.files import ChecksumForm
 from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.files import files as files_of
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.file_wiring import files as files_of
+from twinhive.wiring.policy_wiring import Wiring
 
 _FILES = {
     f"{DATA}/{DELAYS}/written_straight.csv": b"XX,42.0\nYY,43.0\n",

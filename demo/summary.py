@@ -17,7 +17,7 @@ from twinhive.replica.replica_state import read_state
 from twinhive.replica.synced import Synced
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.transfer.staged.staged import CopyItem
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 
 def summary_table(

@@ -14,7 +14,7 @@ from sandbox.airflow.airflow_api import AirflowApi
 from sandbox.errors import SandboxError
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 THERE, BACK = DATABASE, f"{DATABASE}_back"
 _WAITS_FOR_A_PERSON = ("deferred", "awaiting_input")

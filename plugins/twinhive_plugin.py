@@ -44,7 +44,7 @@ class TwinhivePlugin(AirflowPlugin):
     @property
     def fastapi_apps(self) -> list[dict[str, Any]]:  # type: ignore[override]  # asked for late
         """Return the page; only the API server asks, and only it pays a second for the import."""
-        from twinhive.page.app import app
-        from twinhive.page.links import PREFIX
+        from twinhive.page.airflow_links import PREFIX
+        from twinhive.page.page_app import app
 
         return [{"app": app, "url_prefix": PREFIX, "name": "Replication"}]

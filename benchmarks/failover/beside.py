@@ -24,7 +24,7 @@ from twinhive.operations.pausing import Unpause
 from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_bootstrap, run_phase
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 _BYTES = 100_000
 _CHANGED = 10

@@ -15,9 +15,9 @@ from twinhive.leaves.side import Side, SideRole
 from twinhive.model.files import FileStatus
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
-from twinhive.verify.judging import compare
 from twinhive.verify.ledger_files import KeptLedger
-from twinhive.verify.reading import Due, TableRead, read_table, with_checksums_of_both
+from twinhive.verify.ledger_reading import Due, TableRead, read_table, with_checksums_of_both
+from twinhive.verify.table_judging import compare
 from twinhive.verify.touched import TouchedLeaves
 
 _PAGE = 1_000

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from twinhive.wire.ends import Short, end_of
-from twinhive.wire.message import WireMessage, read_head
+from twinhive.wire.thrift_message import WireMessage, read_head
 
 _CHUNK = 1 << 18
 _MILLI = 1_000

@@ -20,7 +20,7 @@ from twinhive.messages.positions import PositionStore
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database
 from twinhive.model.thrift_objects import new_partition, text_table
-from twinhive.sets.marking import MarkSet
+from twinhive.sets.marking_sets import MarkSet
 
 SECONDS = 120.0
 """So long a message, or a publisher, is waited for."""

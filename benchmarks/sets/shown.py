@@ -17,7 +17,7 @@ from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.model.names import TableName
 from twinhive.model.sets.mark import mark_name, sets_table
-from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet
 
 _DATABASE = "flights"
 _MOST_SECONDS = 15.0

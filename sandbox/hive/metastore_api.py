@@ -11,7 +11,7 @@ from sandbox.jvm.jars import ensure_jars
 from sandbox.jvm.java import server_java_home
 from sandbox.paths import cache_root
 from twinhive.wire.deriving import FieldList, derived, undecided
-from twinhive.wire.table import TABLE, VERSION
+from twinhive.wire.method_table import TABLE, VERSION
 
 _API = "org.apache.hadoop.hive.metastore.api"
 _SERVICES = (f"{_API}.ThriftHiveMetastore", "com.facebook.fb303.FacebookService")

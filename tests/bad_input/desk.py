@@ -12,7 +12,7 @@ from tests.support.worlds.fake_world import World
 from tests.support.worlds.statements_in_memory import let_statements_reach
 from twinhive.cli import copy_command
 from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 _REAL_PORTS = Wiring.write_ports
 

@@ -13,7 +13,7 @@ from tests.support.builders import a_policy
 from tests.support.worlds.fake_world import World
 from twinhive.copies.lists import open_list
 from twinhive.settings.placements import PlacementSettings
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 PLACEMENT = {"placement": "near", "database": "sales", "cluster": "north"}
 RUN = ("run", "near", "copies")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.bad_input.case import USAGE, Case
 from tests.support.policies import PolicyFiles
-from twinhive.cli.gateway import listening
+from twinhive.cli.gateway_command import listening
 from twinhive.gateway.probe import Probed, RemoteState
 from twinhive.gateway.remote_pool import ReachedRemote
 from twinhive.model.connections import Connection, parse_connection
@@ -24,7 +24,7 @@ from twinhive.settings.remotes import load_remotes
 from twinhive.statements.running.connector_changes import ConnectorChanges
 from twinhive.statements.running.remote_changes import RemoteChanges
 from twinhive.statements.running.remotes_seen import RemotesSeen
-from twinhive.wiring.gateway import RemotesWiring, file_system_of
+from twinhive.wiring.gateway_wiring import RemotesWiring, file_system_of
 
 RemoteCase = tuple[str, Callable[[object], object], str]
 _TWO = ("whose metastore is the local one", "--cluster")

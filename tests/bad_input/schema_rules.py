@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import AfterValidator, BaseModel
 
 from twinhive.settings.allowed import kind_at
-from twinhive.settings.kinds import Strict
+from twinhive.settings.value_kinds import Strict
 
 _LIMITS = ("minimum", "maximum", "exclusiveMinimum", "pattern", "maxLength", "minItems", "enum")
 # They change a value and refuse none.

@@ -12,7 +12,7 @@ from twinhive.incremental.event_reached import table_in_scope
 from twinhive.journal import address
 from twinhive.journal.opening import open_engine
 from twinhive.model.external.modes import External
-from twinhive.operations.kinds import OperationFields, operation_of
+from twinhive.operations.operation_kinds import OperationFields, operation_of
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE
 from twinhive.pipeline.runner import run_phase
 from twinhive.step.base import Work

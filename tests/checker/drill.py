@@ -37,7 +37,7 @@ from twinhive.ports import FileReader, FileWriter, MetastoreReader, WritePorts
 from twinhive.requests.request_files import requested_tables
 from twinhive.scan.scan import Scan
 from twinhive.scan.sweep import sweep
-from twinhive.sets.listing import SetsOfDatabase, SetStanding
+from twinhive.sets.listed_sets import SetsOfDatabase, SetStanding
 from twinhive.step.base import Work
 from twinhive.threads.each import Threads
 

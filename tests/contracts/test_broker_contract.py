@@ -12,7 +12,7 @@ from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.messages.running_broker import RunningBroker
 from tests.support.messages.running_kafka import RunningKafka
 from twinhive.model.errors import Refused, Unreachable
-from twinhive.model.messages.message import AnnouncementKind, TableMessage
+from twinhive.model.messages.hive_message import AnnouncementKind, TableMessage
 from twinhive.wiring.messages import broker_at
 
 SECONDS = 20.0

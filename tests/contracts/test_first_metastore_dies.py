@@ -19,14 +19,14 @@ from tests.support.servers.cutting_proxy import CuttingProxy
 from tests.support.users.thrift_source import ThriftSource
 from twinhive.messages.announcing import AnnouncedDatabases
 from twinhive.messages.positions import POSITION_TABLE, PositionStore
-from twinhive.messages.publishing import Publisher, PublisherRules, PublisherStanding
+from twinhive.messages.publishing_messages import Publisher, PublisherRules, PublisherStanding
 from twinhive.model.errors import TryAgain
 from twinhive.model.messages.position import NOBODY
 from twinhive.model.messages.topics import TopicRules
 from twinhive.model.names import TableName
-from twinhive.sets.listing import SetsOfDatabase
-from twinhive.sets.marking import MarkSet, UnmarkSet
-from twinhive.sets.waiting import wanted_set
+from twinhive.sets.listed_sets import SetsOfDatabase
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.sets.set_waiting import wanted_set
 
 pytestmark = pytest.mark.sandbox
 

@@ -14,7 +14,7 @@ from sandbox.paths import cache_root
 from sandbox.ports import is_free
 from tests.support.messages.running_broker import RunningBroker
 from twinhive.adapters.brokers.stomp_broker import StompBroker
-from twinhive.model.messages.message import Announcement, AnnouncementKind, Origin
+from twinhive.model.messages.hive_message import Announcement, AnnouncementKind, Origin
 from twinhive.model.names import TableName
 
 pytestmark = pytest.mark.sandbox

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import Engine, create_engine, func, insert, inspect, select, text, update
 
 from tests.support.journal_records import NOW, a_batch, a_copy, a_failure, a_state, a_table, a_window
+from twinhive.journal.journal_reading import JournalReader, open_reader
 from twinhive.journal.opening import open_engine
-from twinhive.journal.reading import JournalReader, open_reader
 from twinhive.journal.records import Failure
 from twinhive.journal.schema import LAG, METADATA, NOTES, VERSION, prepare
 from twinhive.journal.standing import what_is_open

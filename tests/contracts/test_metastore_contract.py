@@ -20,7 +20,7 @@ from tests.support.servers.cutting_proxy import CuttingProxy
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.adapters.hive.thrift_connection import Request
-from twinhive.events.message import decode_message, names_touched
+from twinhive.events.event_message import decode_message, names_touched
 from twinhive.log.server_settings import wrong_in_answers
 from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
 from twinhive.model.names import TableName, partition_name, partition_values
@@ -29,10 +29,10 @@ from twinhive.model.sets.mark import sets_table
 from twinhive.model.thrift_objects import read_database, read_partition, read_table, table_id
 from twinhive.model.tjson import from_text
 from twinhive.ports import MetastoreWriter
-from twinhive.sets.listing import SetsOfDatabase, SetStanding, take_away
-from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.listed_sets import SetsOfDatabase, SetStanding, take_away
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.sets.set_waiting import wanted_set
 from twinhive.sets.there import sets_there
-from twinhive.sets.waiting import wanted_set
 
 AWKWARD = (
     "a b",

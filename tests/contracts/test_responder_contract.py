@@ -19,7 +19,7 @@ from tests.support.seeds import seeds
 from twinhive.connectors.encoding import ended, fields_of, struct, text, texts
 from twinhive.connectors.responder import Responder
 from twinhive.wire.ends import Short, end_of
-from twinhive.wire.message import WireMessage, call, read_head
+from twinhive.wire.thrift_message import WireMessage, call, read_head
 
 pytestmark = pytest.mark.sandbox
 CALLS = 400

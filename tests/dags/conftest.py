@@ -10,7 +10,7 @@ from tests.dags.airflow_home import create_database, use_own_airflow
 from tests.support.messages.letter_box import Hook, MailServer, serving
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 use_own_airflow()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.support.runbooks import Section, says
 from twinhive.airflow_edge.dags.operate_dag import GIVE_UP, OPERATE
-from twinhive.operations.kinds import KINDS
+from twinhive.operations.operation_kinds import KINDS
 from twinhive.pipeline.phases import PHASES
 
 RED = ("failed", "up_for_retry")

@@ -20,7 +20,7 @@ from twinhive.adapters.hdfs import hadoop_streams
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.cli.app import app
 from twinhive.model.files import AS_USUAL, Creation, FileStatus, base_name, join, parent, relative_to
-from twinhive.transfer.tree.places import is_ours
+from twinhive.transfer.tree.tree_places import is_ours
 
 LONGEST_WAIT = 60
 _PLUGINS = Path(__file__).parents[2] / "plugins"

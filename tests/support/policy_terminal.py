@@ -13,9 +13,9 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.cli.app import app
-from twinhive.cli.sets import command as sets
+from twinhive.cli.sets import sets_command as sets
 from twinhive.wiring.messages import MessagesWiring
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 
 class Terminal:

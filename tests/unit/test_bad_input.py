@@ -31,10 +31,10 @@ from twinhive.cli.app import run
 from twinhive.cli.exits import EXITS
 from twinhive.model.errors import ActNow
 from twinhive.settings.clusters import ClusterSettings
-from twinhive.settings.conflicts import RULES, UNIQUE
 from twinhive.settings.placement_rules import PLACEMENT_RULES
 from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.policies import PolicySettings
+from twinhive.settings.policy_conflicts import RULES, UNIQUE
 
 TESTS = Path(__file__).parents[1]
 

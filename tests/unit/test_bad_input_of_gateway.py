@@ -12,7 +12,7 @@ from tests.bad_input.wire_cases import WIRE_CASES
 from tests.support.servers.running_gateway import RunningGateway
 from tests.support.wire.wire_metastore import Contents, WireMetastore, client_of
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase
-from twinhive.wire.message import WireMessage, call
+from twinhive.wire.thrift_message import WireMessage, call
 
 
 class World:

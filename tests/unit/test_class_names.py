@@ -1,4 +1,4 @@
-"""No two public classes, or names of types, of the package are the same: a name means one thing."""
+"""No two modules, public classes, or names of types, of the package are the same: a name means one thing."""
 
 import ast
 from collections import Counter
@@ -26,6 +26,11 @@ def test_each_type_has_a_name_of_its_own() -> None:
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in MODULES)
     names = Counter(name for tree in trees for name in _types_of(tree) if not name.startswith("_"))
     assert sorted(name for name, count in names.items() if count > 1) == []
+
+
+def test_each_module_has_a_name_of_its_own() -> None:
+    names = Counter(path.stem for path in MODULES)
+    assert sorted(name for name, count in names.items() if count > 1 and not name.startswith("__")) == []
 
 
 def test_what_counts_as_a_type() -> None:

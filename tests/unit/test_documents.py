@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from twinhive.model.lease_kinds import LeaseKind
-from twinhive.operations.kinds import KINDS
+from twinhive.operations.operation_kinds import KINDS
 
 CHECKOUT = Path(__file__).parents[2]
 ROOTS = (CHECKOUT, CHECKOUT / "plugins" / "twinhive", CHECKOUT / "tests", CHECKOUT / "tests" / "unit")

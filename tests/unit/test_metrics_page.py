@@ -73,6 +73,7 @@ def test_there_is_a_rule_for_all_that_turns_the_monitor_red() -> None:
 
 
 def test_every_metric_of_a_gateway_is_explained() -> None:
-    sent = set(re.findall(r"# TYPE (twinhive_gateway_\w+)", (ROOT / "plugins/twinhive/gateway/metrics.py").read_text()))
+    text = (ROOT / "plugins/twinhive/gateway/gateway_metrics.py").read_text()
+    sent = set(re.findall(r"# TYPE (twinhive_gateway_\w+)", text))
     explained = re.findall(r"^\| `(twinhive_gateway_\w+)", (ROOT / "docs/remotes.md").read_text(), re.MULTILINE)
     assert sent == set(explained)

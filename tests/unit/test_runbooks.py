@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.package_texts import FILLED_IN, MODULES, texts
 from tests.support.runbooks import PARTS, Section, index, page, pieces, runbooks, says
-from twinhive.operations.kinds import KINDS
+from twinhive.operations.operation_kinds import KINDS
 
 INTEGRATION = Path(__file__).parents[1] / "integration"
 BOOKS = runbooks()

@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import pytest
 
-from twinhive.pipeline.facts import facts_of
+from twinhive.pipeline.phase_facts import facts_of
 from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES
 from twinhive.pipeline.runner import RunOptions
 

@@ -9,8 +9,8 @@ from typing import Any
 from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
 from airflow.sdk import BaseOperator
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
+from twinhive.airflow_edge.monitor.task_failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.tasks.log_groups import FoldedLog
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.waiting.config_directory import config_directory
@@ -21,7 +21,7 @@ from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import Job
 from twinhive.spark.sql_settings import SqlJobSettings
-from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.wiring.routed_sql import RoutedSql, WaitsForCopy, routed_sql
 from twinhive.wiring.routing import RoutingWiring, cluster_of_metastore
 from twinhive.wiring.spark_settings import spark_settings

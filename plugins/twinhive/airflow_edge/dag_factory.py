@@ -29,7 +29,7 @@ from twinhive.airflow_edge.tasks.hand_over import HandOverOperator
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.airflow_edge.tasks.step_task import StepOperator
 from twinhive.model.errors import TwinhiveError
-from twinhive.pipeline.facts import Start, facts_of
+from twinhive.pipeline.phase_facts import Start, facts_of
 from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES, RunsOn, Stage, hand_overs, stages_of
 from twinhive.settings import ClusterSettings, PolicyEntry, load_configuration
 from twinhive.spark.applications import look_in

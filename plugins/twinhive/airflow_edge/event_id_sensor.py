@@ -8,8 +8,8 @@ from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
 from airflow.sdk import BaseSensorOperator
 from airflow.triggers.base import BaseTrigger
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failures
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
+from twinhive.airflow_edge.monitor.task_failures import RETRY_RULES, as_airflow_failures
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.end_of_task import timeout_of
 from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
@@ -19,7 +19,7 @@ from twinhive.incremental.event_reached import Lack, Wanted, Where, table_in_sco
 from twinhive.model.errors import InvalidSettings, TwinhiveError
 from twinhive.model.text import render
 from twinhive.settings import load_configuration
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 
 class ReplicatedEventIdSensor(BaseSensorOperator):

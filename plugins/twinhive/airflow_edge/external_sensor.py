@@ -6,13 +6,13 @@ from typing import Any
 
 from airflow.sdk import BaseSensorOperator, timezone
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failures
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
+from twinhive.airflow_edge.monitor.task_failures import RETRY_RULES, as_airflow_failures
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.external.in_sync import why_not_in_sync
 from twinhive.model.errors import InvalidSettings
 from twinhive.settings import load_configuration
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 
 class ExternalTablesInSync(BaseSensorOperator):

@@ -6,16 +6,16 @@ from typing import Any
 
 from airflow.sdk import BaseOperator
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.set_assets import announce_sets
-from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
+from twinhive.airflow_edge.monitor.task_failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import TableName
 from twinhive.model.sets.spec import set_text
-from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet
 from twinhive.settings import ClusterSettings, Configuration, load_configuration
-from twinhive.wiring.clusters import cluster_metastore
+from twinhive.wiring.cluster_wiring import cluster_metastore
 
 
 @dataclass(frozen=True)

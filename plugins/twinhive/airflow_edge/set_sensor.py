@@ -10,8 +10,8 @@ from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
 from airflow.sdk import BaseSensorOperator, timezone
 from airflow.triggers.base import BaseTrigger
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.monitor.failures import RETRY_RULES, as_airflow_failures
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
+from twinhive.airflow_edge.monitor.task_failures import RETRY_RULES, as_airflow_failures
 from twinhive.airflow_edge.set_operators import SetPlace
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.airflow_edge.waiting.end_of_task import timeout_of
@@ -23,10 +23,10 @@ from twinhive.model.errors import InvalidSettings, Missing, TwinhiveError
 from twinhive.model.messages.topics import own_topic
 from twinhive.model.sets.spec import set_text
 from twinhive.ports import MetastoreReader
+from twinhive.sets.set_waiting import wanted_set
 from twinhive.sets.there import WantedSet, sets_there
-from twinhive.sets.waiting import wanted_set
 from twinhive.settings import load_configuration
-from twinhive.wiring.clusters import cluster_metastore
+from twinhive.wiring.cluster_wiring import cluster_metastore
 from twinhive.wiring.messages import MessagesWiring
 
 

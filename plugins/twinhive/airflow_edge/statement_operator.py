@@ -5,8 +5,8 @@ from typing import Any
 
 from airflow.sdk import BaseOperator
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
+from twinhive.airflow_edge.monitor.task_failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.tasks.log_groups import FoldedLog
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.tasks.stage_task import holder

@@ -6,7 +6,7 @@ import os
 from airflow.models.connection import Connection as Kept
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from twinhive.airflow_edge.connections import as_airflow_has_it
+from twinhive.airflow_edge.airflow_connections import as_airflow_has_it
 from twinhive.model.connections import Connection
 from twinhive.model.errors import InvalidSettings
 

@@ -5,25 +5,25 @@ from typing import Any
 
 from airflow.sdk import BaseOperator
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.set_assets import announce_sets
-from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
+from twinhive.airflow_edge.monitor.task_failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.tasks.log_groups import FoldedLog
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.model.sets.spec import set_text
-from twinhive.partition_writes.request import PartitionWrite, SmallFiles
+from twinhive.partition_writes.write_request import PartitionWrite, SmallFiles
+from twinhive.sets.set_waiting import wanted_set
 from twinhive.sets.there import sets_there
-from twinhive.sets.waiting import wanted_set
 from twinhive.settings import Configuration, load_configuration
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import Job
 from twinhive.spark.write_settings import RowsOf, WriteJobSettings
-from twinhive.wiring.clusters import cluster_metastore
-from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.wiring.cluster_wiring import cluster_metastore
+from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 
 _APPLICATION = "write_partitions"
 _NEXT = NextSteps(

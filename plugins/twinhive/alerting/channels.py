@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage
 from urllib.parse import urlsplit
 
-from twinhive.alerting.message import Letter
+from twinhive.alerting.alert_message import Letter
 
 _SECONDS = 10.0
 _SLACKS_LIMIT = 39_000

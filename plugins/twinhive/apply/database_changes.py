@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.function_files import FunctionFiles, LeftOut
 from twinhive.apply.functions import Functions
-from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.apply.trouble import StopBefore
 from twinhive.model.changes.kinds import (

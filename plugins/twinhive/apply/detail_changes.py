@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import assert_never
 
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.metadata_calls import missing_partition
-from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.model.changes.kinds import (
     AddConstraints,

@@ -6,8 +6,8 @@ stay for the grace, as those of every dropped table do. The data of external tab
 
 from collections.abc import Iterator, Sequence
 
-from twinhive.apply.external.target import ExternalTarget
-from twinhive.apply.progress import Progress
+from twinhive.apply.apply_progress import Progress
+from twinhive.apply.external.external_target import ExternalTarget
 from twinhive.apply.target import Target
 from twinhive.model.external.pending import PendingTable
 from twinhive.model.frozen import is_frozen, without_frozen

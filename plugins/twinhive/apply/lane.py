@@ -16,13 +16,13 @@ from typing import assert_never
 
 from twinhive.apply.actions import Action, Add, Drop, EditPartitions, EditTable, Single, actions
 from twinhive.apply.ahead import Ahead
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.compaction import segments
 from twinhive.apply.database_changes import DatabaseChanges
 from twinhive.apply.detail_changes import DetailChanges
 from twinhive.apply.external.changes import ExternalChanges
-from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.external.external_target import ExternalTarget
 from twinhive.apply.partition_changes import PartitionChanges
-from twinhive.apply.progress import Progress
 from twinhive.apply.table_changes import TableChanges
 from twinhive.apply.target import Target
 from twinhive.apply.trouble import ObjectTrouble, Quarantine, tables_touched, trouble_table

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.creating import absent_before
-from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.marks import STAMP

@@ -1,7 +1,7 @@
 """Build what every change of a published or loading replica needs."""
 
 from twinhive.apply.function_files import FunctionSources
-from twinhive.apply.places import managed_root
+from twinhive.apply.managed_places import managed_root
 from twinhive.apply.placing import Placing
 from twinhive.apply.replica_cache import ReplicaCache
 from twinhive.apply.target import Target

@@ -1,6 +1,7 @@
 """Apply what happens to partitions: add, drop, alter, rename, append, replace, truncate."""
 
 from twinhive.apply.actions import Add, Drop, Edit, EditPartitions, Rows
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.metadata_calls import (
     add_partitions,
     alter_partitions,
@@ -9,7 +10,6 @@ from twinhive.apply.metadata_calls import (
     rename_partition,
 )
 from twinhive.apply.placing import Contents
-from twinhive.apply.progress import Progress
 from twinhive.apply.table_changes import with_checksums
 from twinhive.apply.target import Target
 from twinhive.apply.way_of_a_rename import clear_way, is_moved_already

@@ -3,8 +3,8 @@
 from typing import Any
 
 from twinhive.apply.actions import Edit, EditTable, Rows
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.metadata_calls import alter_table, create_table, remove_table
-from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.kinds import AlterTable, CreateTable, DropTable, Event

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from twinhive.apply.actions import Action
-from twinhive.apply.progress import Progress
+from twinhive.apply.apply_progress import Progress
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.errors import ActNow, TwinhiveError, Unexplained, may_pass
 from twinhive.model.frozen import is_frozen, with_frozen

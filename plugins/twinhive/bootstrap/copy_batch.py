@@ -22,10 +22,10 @@ from twinhive.replica.replica_state import already_at, state_now
 from twinhive.step.base import Work
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
 from twinhive.transfer.staged.copy_items import copy_items
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import DEALT_AT_ONCE
 from twinhive.transfer.staged.job import CopyJob
-from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.ownership import ownership_of
 from twinhive.transfer.staged.result import failed_copy, result_record
 from twinhive.transfer.staged.staged import CopyItem, remaining

@@ -5,7 +5,7 @@ Files are placed, objects registered, and `repl.last.id` is written last, all un
 
 from dataclasses import dataclass, field, replace
 
-from twinhive.apply.external.publishing import Published
+from twinhive.apply.external.publishing_pending import Published
 from twinhive.bootstrap.gate import check_copied, consolidated_dump
 from twinhive.bootstrap.loading_dump import LoadingDump
 from twinhive.bootstrap.open_replica import has_own_places

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from twinhive.apply.constraining import constrain
+from twinhive.apply.external.external_target import ExternalTarget
 from twinhive.apply.external.pending_store import PendingStore
-from twinhive.apply.external.publishing import Published
-from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.external.publishing_pending import Published
 from twinhive.apply.function_files import FunctionFiles, FunctionSources, LeftOut
 from twinhive.apply.functions import Functions
 from twinhive.apply.open_target import open_target
@@ -30,7 +30,7 @@ from twinhive.model.files import join
 from twinhive.model.marks import Phase, Stamp, without_marks
 from twinhive.model.objects import Table
 from twinhive.model.placement import TablePlacement
-from twinhive.model.scopes.texts import remembered_scope
+from twinhive.model.scopes.scope_texts import remembered_scope
 from twinhive.ports import Lease, WritePorts
 from twinhive.replica.pending_files import PendingFiles
 from twinhive.replica.synced import Synced

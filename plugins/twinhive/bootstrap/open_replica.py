@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from twinhive.apply.creating import absent_before
-from twinhive.apply.places import managed_root
+from twinhive.apply.managed_places import managed_root
 from twinhive.dump.store import Dump
 from twinhive.model.errors import Foreign
 from twinhive.model.marks import LOAD_PLACES, OWN_PLACES, STAMP, Phase, ReplicaState, Stamp, without_marks

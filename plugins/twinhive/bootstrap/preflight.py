@@ -9,7 +9,7 @@ from twinhive.bootstrap.measured_sizes import write_sizes
 from twinhive.bootstrap.source_database import find_source_database
 from twinhive.dump.claiming import claim_dumps, foreign_dumps
 from twinhive.external.check_base import base_problems, claim_base
-from twinhive.log.log_access import report_replica, source_problems
+from twinhive.log.log_access_check import report_replica, source_problems
 from twinhive.log.server_settings import check_address, restarted, wrong_in_answers
 from twinhive.model.errors import InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError, together
 from twinhive.model.external.entries import Entry, entries_of, topmost

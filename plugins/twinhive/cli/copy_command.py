@@ -17,13 +17,13 @@ from twinhive.cli.terminal import console, errors, escape, holder_of, print_stde
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.next_steps import command
-from twinhive.transfer.tree.dry_run import dry_run
 from twinhive.transfer.tree.executing import SETTLE_SECONDS, ExecutePlan, in_this_process
 from twinhive.transfer.tree.report import outcome_text
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.sync import run_sync
+from twinhive.transfer.tree.tree_dry_run import dry_run
 from twinhive.wiring.file_addresses import AddressBook, read_site
-from twinhive.wiring.files import files, lease_keeper
+from twinhive.wiring.file_wiring import files, lease_keeper
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def read_clusters(path: Path) -> tuple[dict[str, FileSystemEndpoint], dict[str, 
     # Imported here because many copies know no clusters, and all would wait for it.
     from twinhive.cli.connection_sources import resolver
     from twinhive.settings import load_clusters
-    from twinhive.wiring.endpoints import file_system_endpoint
+    from twinhive.wiring.resolved_endpoints import file_system_endpoint
 
     usable: dict[str, FileSystemEndpoint] = {}
     unusable: dict[str, str] = {}

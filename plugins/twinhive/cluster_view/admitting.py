@@ -10,7 +10,8 @@ from enum import Enum
 from functools import partial
 from typing import Final
 
-from twinhive.cluster_view.objects import (
+from twinhive.cluster_view.cluster_showing import database_place, without_marks
+from twinhive.cluster_view.placed_objects import (
     SPECIFICATION,
     ObjectKind,
     PlacedObject,
@@ -20,7 +21,6 @@ from twinhive.cluster_view.objects import (
     objects_in,
     structs_below,
 )
-from twinhive.cluster_view.showing import database_place, without_marks
 from twinhive.cluster_view.sight import PLACE_KEYS, Sight, Whereabouts
 from twinhive.cluster_view.splicing import (
     Splice,
@@ -31,16 +31,16 @@ from twinhive.cluster_view.splicing import (
     spliced,
     without_field,
 )
-from twinhive.model.copies.marks import CLUSTER, ROOT, primary_of
-from twinhive.model.copies.moving import MOVING
+from twinhive.model.copies.copy_marks import CLUSTER, ROOT, primary_of
+from twinhive.model.copies.move_mark import MOVING
 from twinhive.model.files import is_below, join
 from twinhive.model.names import TableName, default_directory, partition_name
 from twinhive.model.objects import Database, Table
 from twinhive.model.outside_paths import is_collapsed
 from twinhive.ports import MetastoreReader
-from twinhive.wire.message import WireMessage
+from twinhive.wire.method_table import METHODS
 from twinhive.wire.renaming import struct_of
-from twinhive.wire.table import METHODS
+from twinhive.wire.thrift_message import WireMessage
 
 _VIEW: Final = "VIRTUAL_VIEW"
 _TABLE_PARAMETERS, _DATABASE_PARAMETERS, _SD_LOCATION = 9, 4, 2

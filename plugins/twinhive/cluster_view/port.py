@@ -6,20 +6,20 @@ from functools import partial
 from typing import Final
 
 from twinhive.cluster_view.admitting import Entrance, PortCall, asks_servers, check_default_port, needs_check
-from twinhive.cluster_view.judging import Judge
-from twinhive.cluster_view.objects import PlacedObject, objects_in
-from twinhive.cluster_view.pieces import ShownPieces
-from twinhive.cluster_view.showing import shown
+from twinhive.cluster_view.cluster_pieces import ShownPieces
+from twinhive.cluster_view.cluster_showing import shown
+from twinhive.cluster_view.placed_objects import PlacedObject, objects_in
 from twinhive.cluster_view.sight import Sight
+from twinhive.cluster_view.whereabouts import Judge
 from twinhive.model.errors import TwinhiveError
 from twinhive.ports import MetastoreReader
 from twinhive.routing.freshness import Freshness
 from twinhive.threads.daemons import DaemonThreads
-from twinhive.wire.message import WireError, WireMessage
-from twinhive.wire.reader import MOST_ANSWER_BYTES, LongAnswer
+from twinhive.wire.method_table import METHODS
 from twinhive.wire.renaming import struct_of
 from twinhive.wire.roles import Role
-from twinhive.wire.table import METHODS
+from twinhive.wire.stream_reader import MOST_ANSWER_BYTES, LongAnswer
+from twinhive.wire.thrift_message import WireError, WireMessage
 
 MOST_CALLS: Final = 16
 """That wait for servers at one port; further ones of this port wait for these."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from twinhive.model.copies.marks import ROOT
+from twinhive.model.copies.copy_marks import ROOT
 from twinhive.model.files import authority, is_below, is_elsewhere, qualified
 from twinhive.model.objects import Parameters
 from twinhive.model.outside_paths import is_collapsed

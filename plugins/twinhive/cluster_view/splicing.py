@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from struct import Struct as Packing
 from typing import Final
 
-from twinhive.cluster_view.objects import MapSpot, TextSpot
-from twinhive.wire.table import MAP, STRING
+from twinhive.cluster_view.placed_objects import MapSpot, TextSpot
+from twinhive.wire.method_table import MAP, STRING
 
 _INT: Final = Packing("!i")
 _FIELD: Final = Packing("!bh")

@@ -12,8 +12,8 @@ from twinhive.connectors.responder import Responder
 from twinhive.model.errors import InvalidSettings, TryAgain, TwinhiveError
 from twinhive.ports.byte_links import ByteLink
 from twinhive.ports.catalogs import CatalogConnector, ConnectorPlace
-from twinhive.wire.message import WireError, WireMessage
-from twinhive.wire.reader import MessageReader
+from twinhive.wire.stream_reader import MessageReader
+from twinhive.wire.thrift_message import WireError, WireMessage
 
 _log = logging.getLogger(__name__)
 MOST_CATALOGS: Final = 256

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Final
 
-from twinhive.wire.forms import DatabaseText, key_of
+from twinhive.wire.name_forms import DatabaseText, key_of
 
 
 class Asked(Enum):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from twinhive.ports.files import FileReader
+from twinhive.ports.file_systems import FileReader
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from struct import Struct as Packing
 from struct import error as PackingError
 from typing import Any, Final
 
-from twinhive.wire.message import STOP, WireError, struct_field, text_field
-from twinhive.wire.table import BOOL, BYTE, DOUBLE, I16, I32, I64, LIST, MAP, SET, STRING, STRUCT
+from twinhive.wire.method_table import BOOL, BYTE, DOUBLE, I16, I32, I64, LIST, MAP, SET, STRING, STRUCT
+from twinhive.wire.thrift_message import STOP, WireError, struct_field, text_field
 
 _HEAD: Final = Packing("!bh")
 _INT: Final = Packing("!i")

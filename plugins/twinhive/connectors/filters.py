@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from twinhive.connectors.refusals import RefusedCall
+from twinhive.connectors.client_refusals import RefusedCall
 
 T = TypeVar("T")
 Literal = str | int

@@ -11,12 +11,12 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, IncompleteReadError
 from botocore.exceptions import ConnectionError as NotConnected
 
+from twinhive.connectors.catalog_reading import types_of, values_of
+from twinhive.connectors.client_refusals import RefusedCall
 from twinhive.connectors.context import ConnectorContext
 from twinhive.connectors.filters import parse_filter
 from twinhive.connectors.glue_objects import database_of, partition_of, table_of
-from twinhive.connectors.pruning import glue_expression
-from twinhive.connectors.reading import types_of, values_of
-from twinhive.connectors.refusals import RefusedCall
+from twinhive.connectors.partition_pruning import glue_expression
 from twinhive.connectors.web_addresses import is_web_address
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.names import partition_name

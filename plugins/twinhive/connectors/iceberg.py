@@ -16,15 +16,15 @@ from pyiceberg.exceptions import (
     TooManyRequestsError,
 )
 
+from twinhive.connectors.client_refusals import RefusedCall
 from twinhive.connectors.context import ConnectorContext
 from twinhive.connectors.iceberg_files import metadata_text, newest_metadata
 from twinhive.connectors.iceberg_table import hive_table, parsed
-from twinhive.connectors.refusals import RefusedCall
 from twinhive.connectors.web_addresses import is_web_address
 from twinhive.model.errors import InvalidSettings
 from twinhive.ports.catalog_objects import CatalogDatabase, CatalogPartition, CatalogTable
 from twinhive.ports.catalogs import Catalog, ConnectorPlace
-from twinhive.ports.files import FileReader
+from twinhive.ports.file_systems import FileReader
 
 PATH: Final = "iceberg.table.path"
 URI: Final = "iceberg.catalog.uri"

@@ -4,10 +4,10 @@ import re
 import zlib
 from typing import Final
 
-from twinhive.connectors.refusals import NothingFound, RefusedCall
+from twinhive.connectors.client_refusals import NothingFound, RefusedCall
 from twinhive.model.errors import Missing
 from twinhive.model.files import FileStatus
-from twinhive.ports.files import FileReader
+from twinhive.ports.file_systems import FileReader
 
 MOST_METADATA_BYTES: Final = 64 << 20
 _METADATA: Final = re.compile(r"(?:v(?P<plain>\d{1,9})|(?P<unique>\d{1,9})-[^/]+)(?:\.gz)?\.metadata\.json(?:\.gz)?")

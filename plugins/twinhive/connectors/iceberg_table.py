@@ -8,8 +8,8 @@ from pyiceberg.exceptions import ValidationError
 from pyiceberg.schema import visit
 from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 
+from twinhive.connectors.client_refusals import RefusedCall
 from twinhive.connectors.iceberg_handler import METADATA_LOCATION, as_iceberg
-from twinhive.connectors.refusals import RefusedCall
 from twinhive.ports.catalog_objects import CatalogColumn, CatalogStorage, CatalogTable
 
 _LONGEST_PARAMETER: Final = 32_672

@@ -7,14 +7,23 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from twinhive.connectors.answers import (
+from twinhive.connectors.asked import ANSWERED, Arguments, Asked, arguments_of
+from twinhive.connectors.catalog_answers import (
     column_struct,
     database_struct,
     partition_struct,
     table_meta_struct,
     table_struct,
 )
-from twinhive.connectors.asked import ANSWERED, Arguments, Asked, arguments_of
+from twinhive.connectors.catalog_reading import (
+    filtered_table_names,
+    one_partition,
+    partition_names_asked,
+    partitions_asked,
+    table_names,
+    tables_by_name,
+)
+from twinhive.connectors.client_refusals import NothingFound, RefusedCall
 from twinhive.connectors.encoding import (
     empty_mapping,
     ended,
@@ -27,20 +36,11 @@ from twinhive.connectors.encoding import (
     texts,
     truth,
 )
-from twinhive.connectors.reading import (
-    filtered_table_names,
-    one_partition,
-    partition_names_asked,
-    partitions_asked,
-    table_names,
-    tables_by_name,
-)
-from twinhive.connectors.refusals import NothingFound, RefusedCall
 from twinhive.model.errors import ActNow, TryAgain
 from twinhive.ports.catalog_objects import CatalogColumn, CatalogTable
 from twinhive.ports.catalogs import Catalog
-from twinhive.wire.message import MessageKind, WireError, WireMessage, declared_error, reply
-from twinhive.wire.table import LIST
+from twinhive.wire.method_table import LIST
+from twinhive.wire.thrift_message import MessageKind, WireError, WireMessage, declared_error, reply
 
 _log = logging.getLogger(__name__)
 _ALIVE: Final = 2

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from twinhive.model.copies.marks import DirectoryState
+from twinhive.model.copies.copy_marks import DirectoryState
 from twinhive.model.files import FileStatus, directory_around
 from twinhive.ports import FileReader
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from twinhive.model.copies.marks import PREFIX, ROOT, CopyMark, primary_of
+from twinhive.model.copies.copy_marks import PREFIX, ROOT, CopyMark, primary_of
 from twinhive.model.files import is_below, is_elsewhere, qualified
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Parameters, Table

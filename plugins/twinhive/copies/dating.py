@@ -6,9 +6,9 @@ Nothing is copied for it: who looks at a table has found its copies fresh as of 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from twinhive.copies.looking import TableFound, our_mark
-from twinhive.copies.marking import Marks
-from twinhive.copies.objects import Marked
+from twinhive.copies.copied_objects import Marked
+from twinhive.copies.copy_freshness import TableFound, our_mark
+from twinhive.copies.marking_copies import Marks
 from twinhive.copies.overwritten import rewrite_marks
 from twinhive.copies.record import LookedAt
 from twinhive.model.changes.events import Position

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from twinhive.copies.layout import copies_directory, kept
+from twinhive.copies.placement_layout import copies_directory, kept
 from twinhive.copies.unused import AT_HOME, OF_TABLE
 from twinhive.model.files import is_below, join, relative_to
 from twinhive.model.policy import Policy

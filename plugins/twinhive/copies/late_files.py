@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from twinhive.copies.looking import marked_objects
-from twinhive.copies.marking import in_pieces, objects_now
-from twinhive.copies.objects import Marked, values_of
+from twinhive.copies.copied_objects import Marked, values_of
+from twinhive.copies.copy_freshness import marked_objects
+from twinhive.copies.marking_copies import in_pieces, objects_now
 from twinhive.copies.old_places import Known, OldPlace, late_paths, remembered_old
 from twinhive.copies.switching import Switching, lengths, statuses_below
-from twinhive.model.copies.marks import CopyMark, DirectoryState, mark_on, with_mark
+from twinhive.model.copies.copy_marks import CopyMark, DirectoryState, mark_on, with_mark
 from twinhive.model.copies.touches import Values, ticket_of
 from twinhive.model.objects import Partition, Table
 from twinhive.ports import Lease, WritePorts
-from twinhive.routing.directories import states_like
+from twinhive.routing.nested_directories import states_like
 
 UNTOLD = DirectoryState(0, 0)
 """In the mark of an old place that holds what the new one does not: no directory is like that, so nobody reads it."""

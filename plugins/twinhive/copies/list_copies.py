@@ -4,15 +4,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from twinhive.copies.copied_objects import CopyObject
+from twinhive.copies.copy_freshness import TableFound, look_at_table, oldest_mark
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.dating import date_anew, due_event, oldest_after
-from twinhive.copies.layout import building_directory, copies_directory, copies_mark, lists_directory
 from twinhive.copies.lists import CopyList, has_list, list_name, write_list
-from twinhive.copies.looking import TableFound, look_at_table, oldest_mark
 from twinhive.copies.news import CopyNews, read_news
-from twinhive.copies.objects import CopyObject
 from twinhive.copies.overwritten import changed_meanwhile, remove_marks
-from twinhive.copies.placing import discard_left_over, discard_list
+from twinhive.copies.placement_layout import building_directory, copies_directory, copies_mark, lists_directory
+from twinhive.copies.placing_copies import discard_left_over, discard_list
 from twinhive.copies.record import LookedAt, read_position, write_position, write_record
 from twinhive.copies.untouched import Untouched, untouched_tables
 from twinhive.copies.unused import is_sweep_due, sweep

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from twinhive.copies.layout import list_directory, lists_directory
-from twinhive.copies.objects import CopyObject, line_of
+from twinhive.copies.copied_objects import CopyObject, line_of
+from twinhive.copies.placement_layout import list_directory, lists_directory
 from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.shards import pack_lines, unpack_lines
 from twinhive.model.batches import Batch

@@ -3,20 +3,20 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from twinhive.copies.copied_objects import Marked, values_of
+from twinhive.copies.copy_freshness import look_at_table, marked_objects, our_mark
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.late_files import settle_old_place
-from twinhive.copies.layout import copies_directory, kept
 from twinhive.copies.list_copies import ListCopies, clear_work, placement_problems
-from twinhive.copies.looking import look_at_table, marked_objects, our_mark
 from twinhive.copies.news import CopyNews
-from twinhive.copies.objects import Marked, values_of
 from twinhive.copies.old_places import forget_old
 from twinhive.copies.overwritten import remove_marks
+from twinhive.copies.placement_layout import copies_directory, kept
 from twinhive.copies.publish_copies import PublishCopies
 from twinhive.copies.switching import Switching
 from twinhive.events.reader import position_at
-from twinhive.model.copies.marks import primary_of
-from twinhive.model.copies.moving import MOVING, PrimaryMove, move_of, without_fence
+from twinhive.model.copies.copy_marks import primary_of
+from twinhive.model.copies.move_mark import MOVING, PrimaryMove, move_of, without_fence
 from twinhive.model.errors import ActNow, TryAgain
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import STAMP

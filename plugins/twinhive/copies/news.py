@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from twinhive.events.reader import position_at
 from twinhive.model.changes.events import Position
-from twinhive.model.copies.marks import CopyMark
+from twinhive.model.copies.copy_marks import CopyMark
 from twinhive.model.copies.touches import Values
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy

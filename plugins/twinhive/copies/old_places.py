@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from twinhive.copies.layout import moved_directory
-from twinhive.copies.objects import line_of
+from twinhive.copies.copied_objects import line_of
+from twinhive.copies.placement_layout import moved_directory
 from twinhive.dump.shards import pack_lines, unpack_lines
 from twinhive.model.copies.touches import Values
 from twinhive.model.errors import Missing

@@ -7,8 +7,8 @@ without a word. The log has kept it: the object is written again as that event h
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
-from twinhive.copies.marking import Marks, has_mark, in_pieces, objects_now, write_marks
-from twinhive.copies.objects import Marked, values_of
+from twinhive.copies.copied_objects import Marked, values_of
+from twinhive.copies.marking_copies import Marks, has_mark, in_pieces, objects_now, write_marks
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
@@ -23,7 +23,7 @@ from twinhive.model.changes.kinds import (
     NoContent,
     RenamePartition,
 )
-from twinhive.model.copies.marks import TICKET
+from twinhive.model.copies.copy_marks import TICKET
 from twinhive.model.copies.touches import Values, ticket_of
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from twinhive.copies.copied_objects import CopyObject, Marked
 from twinhive.copies.lists import CopyList, ListedCopies, lists_there, objects_of
-from twinhive.copies.marking import objects_now, write_marks
+from twinhive.copies.marking_copies import objects_now, write_marks
 from twinhive.copies.news import NewsSinceList
-from twinhive.copies.objects import CopyObject, Marked
 from twinhive.copies.overwritten import changed_meanwhile, restore_overwritten
-from twinhive.copies.placing import discard_list, place_of, put_in_place
-from twinhive.copies.unchanged import Unchanged
-from twinhive.model.copies.marks import CopyMark, mark_on
+from twinhive.copies.placing_copies import discard_list, place_of, put_in_place
+from twinhive.copies.unchanged_objects import Unchanged
+from twinhive.model.copies.copy_marks import CopyMark, mark_on
 from twinhive.model.copies.touches import Values
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.names import TableName

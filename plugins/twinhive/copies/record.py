@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from twinhive.copies.around import Around
-from twinhive.copies.layout import position_path, record_path
-from twinhive.copies.objects import CopyObject, line_of
+from twinhive.copies.copied_objects import CopyObject, line_of
+from twinhive.copies.placement_layout import position_path, record_path
 from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.shards import pack_lines, unpack_lines
 from twinhive.model.changes.events import Position

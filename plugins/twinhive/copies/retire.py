@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from twinhive.copies.copied_objects import values_of
+from twinhive.copies.copy_freshness import marked_objects, our_mark
 from twinhive.copies.homes import homes
-from twinhive.copies.layout import copies_directory, kept
 from twinhive.copies.list_copies import clear_work
-from twinhive.copies.looking import marked_objects, our_mark
-from twinhive.copies.objects import values_of
 from twinhive.copies.overwritten import remove_marks
+from twinhive.copies.placement_layout import copies_directory, kept
 from twinhive.copies.unused import owned_copies
-from twinhive.model.copies.marks import primary_of
+from twinhive.model.copies.copy_marks import primary_of
 from twinhive.model.copies.touches import Values
 from twinhive.model.errors import Foreign
 from twinhive.model.files import is_below

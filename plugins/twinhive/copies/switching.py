@@ -4,23 +4,23 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from twinhive.copies.copied_objects import Marked, values_of
+from twinhive.copies.copy_freshness import marked_objects, our_mark
 from twinhive.copies.homes import become_homes
-from twinhive.copies.layout import copies_directory, kept
-from twinhive.copies.looking import marked_objects, our_mark
-from twinhive.copies.marking import in_pieces, objects_now
+from twinhive.copies.marking_copies import in_pieces, objects_now
 from twinhive.copies.news import newest_news
-from twinhive.copies.objects import Marked, values_of
 from twinhive.copies.old_places import FilesBelow, OldPlace, remember_old
 from twinhive.copies.overwritten import restore_overwritten
-from twinhive.model.copies.marks import CLUSTER, TICKET, CopyMark, with_mark
-from twinhive.model.copies.moving import PrimaryMove
+from twinhive.copies.placement_layout import copies_directory, kept
+from twinhive.model.copies.copy_marks import CLUSTER, TICKET, CopyMark, with_mark
+from twinhive.model.copies.move_mark import PrimaryMove
 from twinhive.model.copies.touches import Values, ticket_of
 from twinhive.model.files import FileStatus, join, qualified
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, Lease, ReadPorts, WritePorts
-from twinhive.routing.directories import directory_states, states_like
+from twinhive.routing.nested_directories import directory_states, states_like
 from twinhive.transfer.staged.listing import list_files
 
 

@@ -7,7 +7,7 @@ from twinhive.copies.around import Around, Seen, look_around, parents
 from twinhive.copies.record import CopiedTable, LookedAt, read_record
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts
-from twinhive.routing.directories import digests_below, look_below
+from twinhive.routing.nested_directories import digests_below, look_below
 
 
 @dataclass(frozen=True)

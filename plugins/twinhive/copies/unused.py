@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from twinhive.copies.layout import copies_directory, copies_mark, unused_path
+from twinhive.copies.placement_layout import copies_directory, copies_mark, unused_path
 from twinhive.dump.json_files import read_json, write_json
-from twinhive.model.copies.marks import mark_on
+from twinhive.model.copies.copy_marks import mark_on
 from twinhive.model.errors import Missing
 from twinhive.model.files import is_below, relative_to
 from twinhive.model.names import TableName

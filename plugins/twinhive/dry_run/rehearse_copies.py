@@ -2,9 +2,9 @@
 
 from typing import Any, cast
 
-from twinhive.copies.layout import copies_directory
 from twinhive.copies.list_copies import ListCopies
 from twinhive.copies.lists import objects_of
+from twinhive.copies.placement_layout import copies_directory
 from twinhive.dry_run.phase_plan import PlanSection
 from twinhive.dry_run.pretended_metastore import PretendedMetastore
 from twinhive.dry_run.rehearsing import Rehearsing

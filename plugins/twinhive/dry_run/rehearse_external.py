@@ -11,16 +11,16 @@ from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.dump.external_passes import entries_of_task
 from twinhive.external.look import look_at_all
 from twinhive.external.pass_ import ListExternal
-from twinhive.external.sync import DirectorySync, Moment
+from twinhive.external.sync_directory import DirectorySync, Moment
 from twinhive.log.source_log import SourceLog
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.external.entries import Entry
 from twinhive.model.files import is_below
 from twinhive.replica.synced import Synced
 from twinhive.threads.each import in_threads
-from twinhive.transfer.tree.dry_run import BRINGS, EQUAL
 from twinhive.transfer.tree.report import PlanRow
 from twinhive.transfer.tree.tally import Tally
+from twinhive.transfer.tree.tree_dry_run import BRINGS, EQUAL
 
 RowsOrError = list[PlanRow] | TwinhiveError
 

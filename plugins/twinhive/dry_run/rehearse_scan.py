@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from twinhive.apply.places import managed_root
+from twinhive.apply.managed_places import managed_root
 from twinhive.dry_run.phase_plan import PlanSection
 from twinhive.dry_run.rehearsing import Rehearsing
 from twinhive.scan.scan import Scan

@@ -22,7 +22,7 @@ from twinhive.model.changes.in_words import effects_of
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.policy import Policy
 from twinhive.pipeline.phases import APPLY, WINDOW
-from twinhive.shown_sets import parts as shown
+from twinhive.shown_sets import shown_set_parts as shown
 from twinhive.step.parts import Parts, ResultT, RunT
 
 _FROZEN = ("hold back", "events of quarantined tables")

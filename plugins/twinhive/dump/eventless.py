@@ -3,7 +3,7 @@
 from twinhive.dump.manifest import DumpManifest
 from twinhive.model.marks import ReplicaState
 from twinhive.model.policy import Policy
-from twinhive.model.scopes.texts import ANY_SCOPE, held_scope, scope_without
+from twinhive.model.scopes.scope_texts import ANY_SCOPE, held_scope, scope_without
 
 
 def is_still_to_apply(state: ReplicaState, manifest: DumpManifest) -> bool:

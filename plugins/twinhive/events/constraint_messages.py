@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from twinhive.events.event_errors import unreadable
+from twinhive.events.event_objects import table_name
 from twinhive.events.fields import MessageFields
-from twinhive.events.objects import table_name
 from twinhive.model.changes.kinds import AddConstraints, DropConstraint
 from twinhive.model.constraints import FIELDS
 from twinhive.model.names import TableName

@@ -1,7 +1,7 @@
 """Decode the events of databases and of their functions."""
 
+from twinhive.events.event_objects import database, function
 from twinhive.events.fields import MessageFields
-from twinhive.events.objects import database, function
 from twinhive.model.changes.kinds import AlterDatabase, CreateDatabase, CreateFunction, DropDatabase, DropFunction
 
 

@@ -15,8 +15,8 @@ from twinhive.events import (
     table_messages,
 )
 from twinhive.events.event_errors import unknown_type
+from twinhive.events.event_message import decode_message
 from twinhive.events.fields import MessageFields
-from twinhive.events.message import decode_message
 from twinhive.events.not_replicated import REASONS
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow

@@ -1,9 +1,9 @@
 """Decode the events of partitions: added, altered, renamed, dropped."""
 
 from twinhive.events.event_errors import unreadable
+from twinhive.events.event_objects import partition_of, table
 from twinhive.events.fields import MessageFields
 from twinhive.events.file_entries import event_files
-from twinhive.events.objects import partition_of, table
 from twinhive.model.changes.kinds import (
     AddedPartition,
     AddPartitions,

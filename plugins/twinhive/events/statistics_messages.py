@@ -1,7 +1,7 @@
 """Decode the events of column statistics."""
 
+from twinhive.events.event_objects import table_name, table_of_row
 from twinhive.events.fields import MessageFields
-from twinhive.events.objects import table_name, table_of_row
 from twinhive.model.changes.kinds import DeleteStatistics, UpdateStatistics
 from twinhive.model.names import TableName
 from twinhive.model.tjson import Tree

@@ -1,8 +1,8 @@
 """Decode the events of tables: created, altered, dropped, inserted into."""
 
+from twinhive.events.event_objects import partition_of, table
 from twinhive.events.fields import MessageFields
 from twinhive.events.file_entries import event_files
-from twinhive.events.objects import partition_of, table
 from twinhive.model.changes.kinds import AlterTable, CreateTable, DropTable, Insert
 
 

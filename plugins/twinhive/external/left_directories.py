@@ -17,8 +17,8 @@ from twinhive.ports import WritePorts, if_there
 from twinhive.replica.base_claim import own_base
 from twinhive.replica.pending_files import purge_path
 from twinhive.replica.synced import Synced, SyncedEntry, forget_synced, left_since
-from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.snapshots.snapshot_sync import SNAPSHOT_PREFIX
+from twinhive.transfer.tree.tree_places import Places
 
 _DAY = 86_400
 

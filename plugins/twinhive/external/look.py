@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from twinhive.external.sync import DirectorySync
+from twinhive.external.sync_directory import DirectorySync
 from twinhive.model.errors import TwinhiveError
 from twinhive.ports import TreePorts
 from twinhive.replica.synced import SyncedEntry

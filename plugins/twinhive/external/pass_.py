@@ -15,10 +15,10 @@ from twinhive.dump.external_passes import (
 from twinhive.dump.layout import BASE_KINDS
 from twinhive.dump.pass_manifest import PassManifest
 from twinhive.dump.store import ExternalPass, dumps_of, newest_pass
-from twinhive.external.entries import ExternalEntries, read_entries, with_sizes
 from twinhive.external.left_directories import clear_left, clear_unfinished
 from twinhive.external.purge import obey_purges
 from twinhive.external.returned_places import take_places
+from twinhive.external.source_entries import ExternalEntries, read_entries, with_sizes
 from twinhive.log.known_entries import KnownEntries, known_entries
 from twinhive.log.newest_in_scope import newest_in_scope
 from twinhive.log.source_log import SourceLog

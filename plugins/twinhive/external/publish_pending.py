@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
+from twinhive.apply.apply_progress import Progress
+from twinhive.apply.external.external_target import ExternalTarget
 from twinhive.apply.external.pending_store import PendingStore
-from twinhive.apply.external.publishing import Published, ready_parts
-from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.external.publishing_pending import Published, ready_parts
 from twinhive.apply.open_target import open_target
-from twinhive.apply.progress import Progress
 from twinhive.apply.trouble import Quarantine
 from twinhive.external.pending_waits import PendingWaits
 from twinhive.external.publish_tables import publish_ready

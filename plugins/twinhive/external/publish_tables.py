@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from twinhive.apply.external.publishing import Published, Publishing, needs_others
-from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.external.external_target import ExternalTarget
+from twinhive.apply.external.publishing_pending import Published, Publishing, needs_others
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.threads.shared_items import in_parallel

@@ -6,7 +6,7 @@ from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.replica.synced import Synced
-from twinhive.transfer.tree.places import Places
+from twinhive.transfer.tree.tree_places import Places
 
 
 def stop_copies(ports: WritePorts, policy: Policy, holder: Mapping[str, str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from twinhive.dump.external_passes import (
 )
 from twinhive.dump.store import pass_of_name
 from twinhive.external.look import TREES_TOGETHER, LookedDirectory, look_at_all
-from twinhive.external.sync import DirectorySync, Moment
+from twinhive.external.sync_directory import DirectorySync, Moment
 from twinhive.log.source_log import SourceLog
 from twinhive.model.errors import TwinhiveError, together
 from twinhive.model.external.entries import Entry
@@ -35,7 +35,7 @@ from twinhive.threads.each import Threads
 from twinhive.threads.running_calls import RunningCalls
 from twinhive.transfer.engine.copying import IsEnding
 from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
-from twinhive.transfer.tree.outcome import SyncOutcome
+from twinhive.transfer.tree.tree_outcome import SyncOutcome
 
 _SHOWN = 5
 _LISTED = "Directories"

@@ -7,13 +7,13 @@ from struct import Struct as Packing
 from typing import Final
 
 from twinhive.gateway.bodies import text_at, with_value
+from twinhive.gateway.gateway_metrics import LOCAL, Ending
 from twinhive.gateway.handing_on import HandOn
-from twinhive.gateway.metrics import LOCAL, Ending
 from twinhive.model.remotes.definitions import Definition
 from twinhive.ports.byte_links import ByteLink
-from twinhive.wire.message import Head, MessageKind, WireError, WireMessage, declared_error
-from twinhive.wire.reader import MOST_BUFFERED_BYTES
-from twinhive.wire.table import STRUCT
+from twinhive.wire.method_table import STRUCT
+from twinhive.wire.stream_reader import MOST_BUFFERED_BYTES
+from twinhive.wire.thrift_message import Head, MessageKind, WireError, WireMessage, declared_error
 
 _NUMBER: Final = Packing("!h")
 _TEXT: Final = 1

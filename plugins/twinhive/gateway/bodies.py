@@ -7,8 +7,8 @@ from struct import error as PackingError
 from typing import Final
 
 from twinhive.wire.ends import end_of_value
-from twinhive.wire.message import MessageKind, WireError, WireMessage
-from twinhive.wire.table import LIST, MAP, STRING, STRUCT
+from twinhive.wire.method_table import LIST, MAP, STRING, STRUCT
+from twinhive.wire.thrift_message import MessageKind, WireError, WireMessage
 
 _SHORT: Final = Packing("!h")
 _INT: Final = Packing("!i")

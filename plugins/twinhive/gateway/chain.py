@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from struct import Struct as Packing
 from typing import Final
 
-from twinhive.wire.message import STOP, WireMessage, call, declared_error, reply, text_field
+from twinhive.wire.thrift_message import STOP, WireMessage, call, declared_error, reply, text_field
 
 METHOD: Final = "get_config_value"
 _PREFIX: Final = "hive.twinhive.gateways/"

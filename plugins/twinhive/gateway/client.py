@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from twinhive.gateway.chain import Chain
-from twinhive.wire.message import STOP, WireMessage, call, text_field
+from twinhive.wire.thrift_message import STOP, WireMessage, call, text_field
 
 SET_USER = "set_ugi"
 _NO_GROUPS = bytes((15, 0, 2, 11, 0, 0, 0, 0))

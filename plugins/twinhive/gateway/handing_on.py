@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Final, Protocol
 
 from twinhive.ports.byte_links import ByteLink
-from twinhive.wire.reader import ComingAnswer
+from twinhive.wire.stream_reader import ComingAnswer
 
 _LOOKS: Final = 4
 """In the seconds of a deadline: it is told at most a fourth of them late."""

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from twinhive.wire.reader import MOST_BUFFERED_BYTES
+from twinhive.wire.stream_reader import MOST_BUFFERED_BYTES
 
 
 @dataclass(frozen=True)

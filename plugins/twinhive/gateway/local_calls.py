@@ -7,12 +7,12 @@ from twinhive.cluster_view.port import ClusterPort, Port
 from twinhive.gateway.answers import CallOutcome, Pieces, failure
 from twinhive.gateway.client import Client
 from twinhive.gateway.handing_on import some_of
-from twinhive.gateway.links import Link, NoAnswerError, RefusedGreetingError
+from twinhive.gateway.metastore_links import Link, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.method_kinds import MethodKind, is_repeatable
 from twinhive.gateway.shared import Shared
-from twinhive.wire.message import WireMessage
-from twinhive.wire.reader import LongAnswer
 from twinhive.wire.renames import Renames
+from twinhive.wire.stream_reader import LongAnswer
+from twinhive.wire.thrift_message import WireMessage
 
 
 class LocalCalls:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from twinhive.gateway.owners import Named
 from twinhive.model.remotes.definitions import Definition, RemoteDatabase, RemoteTable
-from twinhive.wire.forms import DatabaseText, key_of, split_full_name
-from twinhive.wire.message import WireMessage
+from twinhive.wire.name_forms import DatabaseText, key_of, split_full_name
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import Name, names_of
 from twinhive.wire.roles import Role
+from twinhive.wire.thrift_message import WireMessage
 
 DEFAULT_CATALOG = "hive"
 

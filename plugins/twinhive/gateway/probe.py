@@ -7,12 +7,12 @@ from enum import StrEnum
 from twinhive.gateway.bodies import error_text, text_at
 from twinhive.gateway.client import set_user
 from twinhive.gateway.isolation import RemoteLimits
-from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
+from twinhive.gateway.metastore_links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.named_in_calls import DEFAULT_CATALOG
 from twinhive.gateway.remote_pool import ReachedRemote
 from twinhive.model.remotes.definitions import Definition, RemoteDatabase, RemoteTable
-from twinhive.wire.message import STOP, WireMessage, call, struct_field, text_field
-from twinhive.wire.reader import LongAnswer
+from twinhive.wire.stream_reader import LongAnswer
+from twinhive.wire.thrift_message import STOP, WireMessage, call, struct_field, text_field
 
 _Answer = WireMessage | LongAnswer
 

@@ -11,8 +11,8 @@ from twinhive.gateway.chain import chain_call
 from twinhive.gateway.client import Client
 from twinhive.gateway.handing_on import HandOn, PieceSink
 from twinhive.gateway.isolation import RemoteBusyError, RemoteDownError
-from twinhive.gateway.links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.local_calls import LocalCalls
+from twinhive.gateway.metastore_links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.gateway.method_kinds import MethodKind
 from twinhive.gateway.named_in_calls import renames_of
 from twinhive.gateway.remote_pool import Remote
@@ -28,12 +28,12 @@ from twinhive.gateway.view_answers import (
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition
 from twinhive.wire.call_numbers import RisingNumbers
-from twinhive.wire.forms import key_of
-from twinhive.wire.message import STOP, WireError, WireMessage, call
+from twinhive.wire.name_forms import key_of
 from twinhive.wire.pieces import renamed_pieces
-from twinhive.wire.reader import LongAnswer
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import renamed
+from twinhive.wire.stream_reader import LongAnswer
+from twinhive.wire.thrift_message import STOP, WireError, WireMessage, call
 
 _PARAMETERS = {"get_table_req": (0, 1, 9)}
 """Where a table's parameters stand in an answer."""

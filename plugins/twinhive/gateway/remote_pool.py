@@ -4,9 +4,9 @@ import logging
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
+from twinhive.gateway.gateway_metrics import CallCounts
 from twinhive.gateway.isolation import BreakerState, RemoteGuard, RemoteLimits
-from twinhive.gateway.links import OpenLink
-from twinhive.gateway.metrics import CallCounts
+from twinhive.gateway.metastore_links import OpenLink
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition
 

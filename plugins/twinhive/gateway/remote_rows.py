@@ -18,8 +18,8 @@ from twinhive.model.errors import TwinhiveError
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
 from twinhive.model.remotes.wildcards import hive_pattern
-from twinhive.wire.forms import DatabaseText, key_of
-from twinhive.wire.message import STOP, WireError, WireMessage, call, text_field, texts_field
+from twinhive.wire.name_forms import DatabaseText, key_of
+from twinhive.wire.thrift_message import STOP, WireError, WireMessage, call, text_field, texts_field
 
 _LOG = logging.getLogger(__name__)
 _METHOD = "get_table_meta"

@@ -11,11 +11,11 @@ from twinhive.gateway.answers import CallOutcome, Pieces, failure, refusal
 from twinhive.gateway.chain import chain_answer, chain_of
 from twinhive.gateway.client import Client
 from twinhive.gateway.cluster_ports.by_expression import ByExpression, by_expression
-from twinhive.gateway.cluster_ports.seen import let_in, named_remote, no_remote, seen_at
-from twinhive.gateway.links import NoAnswerError
+from twinhive.gateway.cluster_ports.client_calls import let_in, named_remote, no_remote, seen_at
+from twinhive.gateway.gateway_metrics import Ending
 from twinhive.gateway.local_calls import LocalCalls
+from twinhive.gateway.metastore_links import NoAnswerError
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
-from twinhive.gateway.metrics import Ending
 from twinhive.gateway.named_in_calls import named_in
 from twinhive.gateway.owners import (
     NotPassedOn,
@@ -33,10 +33,10 @@ from twinhive.gateway.several import SeveralOwners
 from twinhive.gateway.shared import Shared
 from twinhive.model.remotes.definitions import MARKER, Definitions
 from twinhive.ports.byte_links import ByteLink
-from twinhive.wire.message import MessageKind, WireError, WireMessage, reply
 from twinhive.wire.old_clients import old_call
 from twinhive.wire.old_filters import with_sql_wildcards
-from twinhive.wire.reader import MessageReader, NotStrictBinary
+from twinhive.wire.stream_reader import MessageReader, NotStrictBinary
+from twinhive.wire.thrift_message import MessageKind, WireError, WireMessage, reply
 
 _Work = Callable[[], Coroutine[Any, Any, None]]
 _LOG = logging.getLogger(__name__)

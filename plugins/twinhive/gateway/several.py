@@ -17,16 +17,16 @@ from twinhive.gateway.bodies import (
     with_texts_added,
     without,
 )
+from twinhive.gateway.gateway_metrics import Ending
 from twinhive.gateway.local_calls import LocalCalls
 from twinhive.gateway.method_kinds import MethodKind
-from twinhive.gateway.metrics import Ending
 from twinhive.gateway.remote_calls import RemoteCalls
 from twinhive.gateway.remote_rows import Listed, rows_of
 from twinhive.gateway.shared import Shared
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import MARKER, Definition, Definitions
-from twinhive.wire.forms import DatabaseText, key_of, split_full_name
-from twinhive.wire.message import WireMessage
+from twinhive.wire.name_forms import DatabaseText, key_of, split_full_name
+from twinhive.wire.thrift_message import WireMessage
 
 _LOG = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from twinhive.gateway.definition_reading.cache import DefinitionCache
-from twinhive.gateway.links import LinkLimits, OpenLink
-from twinhive.gateway.metrics import CallCounts
+from twinhive.gateway.gateway_metrics import CallCounts
+from twinhive.gateway.metastore_links import LinkLimits, OpenLink
 from twinhive.gateway.one_a_second import OneASecond
 from twinhive.gateway.quick_reads.deadlines import Deadlines
 from twinhive.gateway.quick_reads.plans import Plans

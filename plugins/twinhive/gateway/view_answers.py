@@ -18,12 +18,12 @@ from twinhive.gateway.bodies import (
     with_value,
 )
 from twinhive.gateway.handing_on import HandOn, PieceSink
-from twinhive.gateway.links import NoAnswerError
+from twinhive.gateway.metastore_links import NoAnswerError
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase
 from twinhive.model.spark_views import CATALOG, DATABASE, OWN_CATALOGS, PARTS, SPARK_2_DATABASE
-from twinhive.views.renaming import RenamedText, ViewNames, WrongTableError, renamed_text
-from twinhive.wire.forms import DatabaseText
-from twinhive.wire.message import WireMessage
+from twinhive.views.view_renaming import RenamedText, ViewNames, WrongTableError, renamed_text
+from twinhive.wire.name_forms import DatabaseText
+from twinhive.wire.thrift_message import WireMessage
 
 LEFT: Final = "twinhive_remote_view_left"
 """Names in a view's text that no remote has here."""

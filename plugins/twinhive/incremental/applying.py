@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import takewhile
 
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.excluded import drop_excluded
+from twinhive.apply.external.external_target import ExternalTarget
 from twinhive.apply.external.pending_store import PendingStore
-from twinhive.apply.external.target import ExternalTarget
 from twinhive.apply.half_placed import take_back
 from twinhive.apply.lane import Applied, Lane, WatchActions, unwatched
-from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.apply.trouble import Quarantine
 from twinhive.apply.whole.database import repair_database
@@ -35,7 +35,7 @@ from twinhive.model.marks import FILE_SCOPE, SCOPE, SCOPE_BEFORE
 from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters
 from twinhive.model.policy import Policy
-from twinhive.model.scopes.texts import remembered_scope
+from twinhive.model.scopes.scope_texts import remembered_scope
 from twinhive.model.text import Text
 from twinhive.ports import WritePorts
 from twinhive.replica.pending_files import PendingFiles

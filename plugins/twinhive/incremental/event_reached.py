@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from twinhive.events.message import names_touched
+from twinhive.events.event_message import names_touched
 from twinhive.log.log_pages import rows_between
 from twinhive.model.changes.events import EventRow
 from twinhive.model.errors import ActNow, Foreign, InvalidSettings, Promoted, TryAgain

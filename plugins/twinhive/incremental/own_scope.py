@@ -4,7 +4,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.marks import SCOPE, SCOPE_BEFORE, ReplicaState
 from twinhive.model.next_steps import BOOTSTRAP_AGAIN, IN_THE_POLICY_FILE, command
 from twinhive.model.policy import Policy
-from twinhive.model.scopes.texts import ANY_SCOPE, policy_scope
+from twinhive.model.scopes.scope_texts import ANY_SCOPE, policy_scope
 from twinhive.model.text import Text
 
 

@@ -10,14 +10,14 @@ from twinhive.dump.layout import WHOLE_TABLES, DumpLayout
 from twinhive.dump.table_plans import write_plan
 from twinhive.events.decoder import decode_event
 from twinhive.incremental.whole_tables import with_renames
-from twinhive.leaves.reconcile import plan_table
+from twinhive.leaves.reconcile_table import plan_table
 from twinhive.leaves.side import sides_of
 from twinhive.log.event_stream import EventStream
 from twinhive.model.batches import Batch
 from twinhive.model.changes.contents import Shard, TableState
 from twinhive.model.changes.fold import fold
+from twinhive.model.equality.leaf_records import OWN_LEAF
 from twinhive.model.equality.reconcile import LeafAction
-from twinhive.model.equality.records import OWN_LEAF
 from twinhive.model.errors import Missing
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table

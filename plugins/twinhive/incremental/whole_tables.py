@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import assert_never
 
-from twinhive.apply.progress import Progress
+from twinhive.apply.apply_progress import Progress
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, delete, insert, select
 
 from twinhive.journal.records import PolicyState
 from twinhive.journal.schema import LAG, POLICIES, PROGRESS, PROOFS, SETS, TABLE_COUNTS, TABLES
-from twinhive.journal.texts import plain
+from twinhive.journal.stored_texts import plain
 from twinhive.journal.upsert import upsert
 from twinhive.model.watching.load_progress import LoadProgress
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete
 
 from twinhive.journal.records import SentMessage
 from twinhive.journal.schema import MESSAGES, NOTES
-from twinhive.journal.texts import plain
+from twinhive.journal.stored_texts import plain
 from twinhive.journal.upsert import upsert
 
 MONITOR = "monitor"

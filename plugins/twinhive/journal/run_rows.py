@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Connection, func, insert, or_, select, upd
 
 from twinhive.journal.records import WHOLE_RUN, BatchRun, Failure, Outcome, WindowRun
 from twinhive.journal.schema import BATCHES, FAILURES, WINDOWS
-from twinhive.journal.texts import plain
+from twinhive.journal.stored_texts import plain
 from twinhive.journal.upsert import upsert
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, insert
 
 from twinhive.journal.records import RecordedPublisher, RecordedSet
 from twinhive.journal.schema import PUBLISHERS, SETS
-from twinhive.journal.texts import plain
+from twinhive.journal.stored_texts import plain
 
 
 def replace_sets(connection: Connection, policy: str, sets: Sequence[RecordedSet]) -> None:

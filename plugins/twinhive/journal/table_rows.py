@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from twinhive.journal.records import IN_TROUBLE, RecordedCopies, RecordedProof, RecordedTable
 from twinhive.journal.schema import COPIES, PROOFS, TABLE_COUNTS, TABLES
-from twinhive.journal.texts import plain
+from twinhive.journal.stored_texts import plain
 from twinhive.journal.upsert import upsert
 from twinhive.model.files import Usage
 

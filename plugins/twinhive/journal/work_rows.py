@@ -5,7 +5,7 @@ from dataclasses import asdict, fields
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from twinhive.journal.schema import AT_WORK
-from twinhive.journal.texts import plain
+from twinhive.journal.stored_texts import plain
 from twinhive.journal.upsert import upsert
 from twinhive.model.watching.at_work import CopyAtWork
 

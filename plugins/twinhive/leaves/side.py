@@ -13,7 +13,7 @@ from twinhive.model.equality.canonical import (
     canonical_table,
     statistics,
 )
-from twinhive.model.equality.records import (
+from twinhive.model.equality.leaf_records import (
     NOT_READ,
     OWN_LEAF,
     LeafRecord,

@@ -13,9 +13,9 @@ from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import saved_events_directory
 from twinhive.events.decoder import KNOWN_TYPES, decode_event
 from twinhive.events.event_errors import UnreadableEvent
-from twinhive.events.message import names_touched
+from twinhive.events.event_message import names_touched
+from twinhive.events.event_scope import in_scope
 from twinhive.events.reader import bounded, read_events
-from twinhive.events.scope import in_scope
 from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.files import base_name, join

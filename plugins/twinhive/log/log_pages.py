@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from twinhive.events.event_errors import unreadable
-from twinhive.events.message import names_touched
+from twinhive.events.event_message import names_touched
+from twinhive.events.event_scope import in_scope
 from twinhive.events.reader import read_events
-from twinhive.events.scope import in_scope
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName

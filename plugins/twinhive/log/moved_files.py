@@ -7,8 +7,8 @@ from itertools import islice
 from typing import assert_never
 
 from twinhive.events.decoder import decode_event
+from twinhive.events.event_scope import in_scope
 from twinhive.events.reader import read_events
-from twinhive.events.scope import in_scope
 from twinhive.log.event_stream import is_readable
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import Position

@@ -2,7 +2,7 @@
 
 from twinhive.events.decoder import KNOWN_TYPES
 from twinhive.events.event_errors import UnreadableEvent
-from twinhive.events.message import names_touched
+from twinhive.events.event_message import names_touched
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.events import Position
 from twinhive.model.names import TableName

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from twinhive.events.decoder import decode_event
-from twinhive.events.scope import is_of_default_catalog
+from twinhive.events.event_scope import is_of_default_catalog
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import (
@@ -24,7 +24,7 @@ from twinhive.model.changes.kinds import (
 )
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.marks import STAMP
-from twinhive.model.messages.message import Announcement, AnnouncementKind
+from twinhive.model.messages.hive_message import Announcement, AnnouncementKind
 from twinhive.model.messages.topics import own_topic
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table

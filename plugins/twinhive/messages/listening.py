@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any
 
 from twinhive.model.errors import Unreachable
-from twinhive.model.messages.message import TableMessage
+from twinhive.model.messages.hive_message import TableMessage
 from twinhive.ports import MessageBroker
 
 LISTENING = "listening"

@@ -5,7 +5,7 @@ import threading
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from twinhive.messages.watching import PublisherWatch
+from twinhive.messages.publisher_status import PublisherWatch
 
 _SECONDS = 5.0
 """A client that has not asked by then is hung up on."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from twinhive.messages.announcing import AnnouncedDatabases
-from twinhive.model.messages.message import Announcement, AnnouncementKind, Origin, TableMessage
+from twinhive.model.messages.hive_message import Announcement, AnnouncementKind, Origin, TableMessage
 from twinhive.model.messages.topics import TopicRules, own_topic
 from twinhive.model.names import TableName
 from twinhive.model.sets.mark import SETS_TABLE

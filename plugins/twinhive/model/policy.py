@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from twinhive.model.copies.kept import KeptCopies
+from twinhive.model.copies.kept_copies import KeptCopies
 from twinhive.model.external.modes import External
 from twinhive.model.files import copying_weight, join
 from twinhive.model.names import TableName

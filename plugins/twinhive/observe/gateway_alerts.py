@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from twinhive.gateway.status.seen import GatewaysSeen, RemoteSeen
+from twinhive.gateway.status.gateway_findings import GatewaysSeen, RemoteSeen
 from twinhive.model.errors import InvalidSettings, Unreachable
 from twinhive.model.spoken import first_of, spoken_time
 from twinhive.model.watching.alerts import AlertKind

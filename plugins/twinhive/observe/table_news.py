@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from twinhive.dump.store import windows_ending_at
-from twinhive.events.message import names_touched
+from twinhive.events.event_message import names_touched
 from twinhive.model.errors import ActNow
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.policy import Policy

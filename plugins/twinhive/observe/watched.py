@@ -19,7 +19,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.model.watching.load_progress import LoadProgress
 from twinhive.observe.follower import Follower, file_system_name, metastore_name
-from twinhive.observe.load_progress import read_progress
+from twinhive.observe.measured_progress import read_progress
 from twinhive.ports import EventLog, FileReader, ReadPorts
 from twinhive.replica.held_sets import HeldNote, held_notes
 from twinhive.replica.pending_files import TablesWaiting, what_waits

@@ -7,7 +7,7 @@ it again, as one does with a database of his own, would have rows back that the 
 import sys
 from collections.abc import Iterator
 
-from twinhive.apply.places import managed_root
+from twinhive.apply.managed_places import managed_root
 from twinhive.dump.claiming import discard_dump, own_dumps_of
 from twinhive.model.errors import Refused, TwinhiveError, together
 from twinhive.model.files import base_name, parent

@@ -15,7 +15,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of
 from twinhive.model.switching.fence import QUOTA
 from twinhive.model.text import Text
-from twinhive.operations.fence.directories import directories_to_fence, source_database
+from twinhive.operations.fence.fenced_directories import directories_to_fence, source_database
 from twinhive.operations.fence.fenced_files import said_without, without_snapshots
 from twinhive.operations.operation import following_state
 from twinhive.operations.replica_status import ReplicaStatus, read_status

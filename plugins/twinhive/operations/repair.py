@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from twinhive.bootstrap.source_states import read_state_of
-from twinhive.leaves.reconcile import plan_table
+from twinhive.leaves.reconcile_table import plan_table
 from twinhive.leaves.side import sides_of
 from twinhive.model.changes.contents import Content, TableState
-from twinhive.model.equality.records import OWN_LEAF
+from twinhive.model.equality.leaf_records import OWN_LEAF
 from twinhive.model.errors import ActNow, InvalidSettings, Refused
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.names import TableName
@@ -20,7 +20,7 @@ from twinhive.operations.operation import Holder, following_state
 from twinhive.operations.resync import Resync
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.source_scope import read_selected, tables_in_bulk, usage_or_nothing
-from twinhive.verify.outcome import last_outcome
+from twinhive.verify.verification_outcome import last_outcome
 
 _TOLD = 200
 _NAMED = 5

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from twinhive.dump.store import newest_dump, window_at
 from twinhive.events.reader import position_at
-from twinhive.external.status import last_pass, pending_objects
+from twinhive.external.external_status import last_pass, pending_objects
 from twinhive.incremental.own_scope import missing_between_scopes
 from twinhive.log.event_stream import event_range_after
 from twinhive.log.obeyed_skips import obeyed_skips
@@ -21,7 +21,7 @@ from twinhive.replica.held_sets import held_sets
 from twinhive.replica.replica_state import shown_state
 from twinhive.requests.request_files import is_paused, requested_tables
 from twinhive.step.holding import lease_directory
-from twinhive.verify.outcome import Verified, last_outcome
+from twinhive.verify.verification_outcome import Verified, last_outcome
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from twinhive.dump.store import newest_dump
 from twinhive.events.decoder import decode_event
-from twinhive.events.scope import in_scope
+from twinhive.events.event_scope import in_scope
 from twinhive.log.event_stream import saved_events_after
 from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.changes.events import EventRow, Position

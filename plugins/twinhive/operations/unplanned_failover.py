@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from twinhive.external.status import pending_objects
+from twinhive.external.external_status import pending_objects
 from twinhive.incremental.own_scope import missing_between_scopes
 from twinhive.incremental.salvage import Salvage, Salvaged, is_of_another_text, staged_position, tables_to_freeze
 from twinhive.model.errors import ActNow, Refused

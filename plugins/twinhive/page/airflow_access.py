@@ -11,7 +11,7 @@ from fastapi import Depends
 
 from twinhive.airflow_edge.journal_connection import journal_of
 from twinhive.journal.address import find_connections_with
-from twinhive.page.links import MONITOR
+from twinhive.page.airflow_links import MONITOR
 from twinhive.settings import default_directory
 
 find_connections_with(journal_of)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from twinhive.journal.reading import JournalReader
+from twinhive.journal.journal_reading import JournalReader
 from twinhive.journal.records import RecordedPublisher
 from twinhive.page.judging import Level, is_stale
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from twinhive.pipeline.facts import EVENT_LANE_PHASES, FACTS
+from twinhive.pipeline.phase_facts import EVENT_LANE_PHASES, FACTS
 
 LANE = EVENT_LANE_PHASES
 """The DAGs of a policy that bring its replica from event to event."""

@@ -5,7 +5,7 @@ from enum import Enum
 
 from twinhive.journal.records import PolicyState
 from twinhive.model.marks import UNREACHABLE, UNUSABLE
-from twinhive.page.words import ago, count, duration
+from twinhive.page.readable_numbers import ago, count, duration
 
 STALE_SECONDS = 300
 """`twinhive.monitor` looks at every policy each minute; what is older than this says nothing about now."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.next_steps import command
 from twinhive.model.text import commands_of
+from twinhive.page.airflow_links import MONITOR
 from twinhive.page.dag_runs import DagStanding, PoolWait
 from twinhive.page.judging import STALE_SECONDS, Level
-from twinhive.page.links import MONITOR
-from twinhive.page.words import ago
+from twinhive.page.readable_numbers import ago
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from twinhive.journal.reading import JournalReader
+from twinhive.journal.journal_reading import JournalReader
 from twinhive.journal.records import PolicyOverview
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.watching.load_progress import LoadProgress
+from twinhive.page.airflow_links import MONITOR
 from twinhive.page.dag_runs import LANE, DagStanding, LastRun, dag_ids, newest_of
 from twinhive.page.judging import Level, Verdict, is_stale, lag_level, verdict_of
-from twinhive.page.links import MONITOR
 from twinhive.page.notices import Notice, journal_down, monitor_notice
 from twinhive.page.paging import Paging
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from twinhive.journal.records import LagSample
-from twinhive.page.words import duration
+from twinhive.page.readable_numbers import duration
 
 WIDTH, HEIGHT = 1180, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 10, 10, 22

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from twinhive.journal.reading import JournalReader
+from twinhive.journal.journal_reading import JournalReader
 from twinhive.journal.records import (
     IN_TROUBLE,
     BatchRun,
@@ -19,9 +19,9 @@ from twinhive.journal.records import (
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.table_standing import TableStanding
 from twinhive.model.watching.load_progress import LoadProgress
+from twinhive.page.airflow_links import MONITOR
 from twinhive.page.dag_runs import ALL, LastRun, dag_ids
 from twinhive.page.judging import Level, Verdict, lag_level, verdict_of
-from twinhive.page.links import MONITOR
 from twinhive.page.notices import Notice, journal_down, monitor_notice
 from twinhive.page.overview import AirflowReader
 from twinhive.page.paging import Paging

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twinhive.journal.reading import JournalReader
+from twinhive.journal.journal_reading import JournalReader
 from twinhive.journal.records import HeldSets, PolicyState, RecordedSet
 
 MOST_SHOWN, MOST_HELD = 50, 20

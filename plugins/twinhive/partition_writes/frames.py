@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from twinhive.partition_writes.fitting import FittedColumn
-from twinhive.partition_writes.target import WriteTarget
+from twinhive.partition_writes.fitting_frame import FittedColumn
+from twinhive.partition_writes.write_target import WriteTarget
 
 
 class Frame(Protocol):

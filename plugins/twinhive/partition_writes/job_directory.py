@@ -19,9 +19,9 @@ from itertools import count
 from twinhive.model.files import FileStatus, base_name, is_below, join, relative_to, short_hash
 from twinhive.model.names import unescape_path_name
 from twinhive.owned.directories import Mark, Owned, Purpose, claim
-from twinhive.partition_writes.request import PartitionWrite
 from twinhive.partition_writes.table_identity import TableIdentity
-from twinhive.partition_writes.target import WriteTarget
+from twinhive.partition_writes.write_request import PartitionWrite
+from twinhive.partition_writes.write_target import WriteTarget
 from twinhive.ports import FileWriter
 
 WRITES = "_tw"

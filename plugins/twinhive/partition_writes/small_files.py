@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from twinhive.model.files import FileStatus
-from twinhive.partition_writes.request import SmallFiles
+from twinhive.partition_writes.write_request import SmallFiles
 
 WrittenPartitions = Mapping[tuple[str, ...], Sequence[FileStatus]]
 """Files by the values of their partition."""

@@ -11,16 +11,16 @@ from twinhive.model.errors import ActNow, TryAgain
 from twinhive.model.files import FileStatus, base_name, join, parent
 from twinhive.model.names import partition_name
 from twinhive.model.spoken import Say
-from twinhive.partition_writes.fitting import fitted
+from twinhive.partition_writes.fitting_frame import fitted
 from twinhive.partition_writes.frames import Frame
 from twinhive.partition_writes.job_directory import JobDirectory, WrittenPartition
-from twinhive.partition_writes.request import BLOCKS_A_FILE, PartitionWrite
-from twinhive.partition_writes.showing import Showing, Shown
+from twinhive.partition_writes.showing_partitions import Showing, Shown
 from twinhive.partition_writes.small_files import WrittenPartitions, to_be_merged
-from twinhive.partition_writes.target import WriteTarget
+from twinhive.partition_writes.write_request import BLOCKS_A_FILE, PartitionWrite
+from twinhive.partition_writes.write_target import WriteTarget
 from twinhive.ports import FileWriter
 from twinhive.ports.table_writers import TableWriter
-from twinhive.sets.marking import MarkSet
+from twinhive.sets.marking_sets import MarkSet
 
 _BLOCK = 128 * 2**20
 

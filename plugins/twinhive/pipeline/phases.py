@@ -29,7 +29,7 @@ from twinhive.incremental.window_stage import WindowCut, WindowStage
 from twinhive.log.list_files import ListFiles
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
-from twinhive.shown_sets import parts
+from twinhive.shown_sets import shown_set_parts
 from twinhive.step.base import Then
 from twinhive.step.parts import Parts
 from twinhive.verify.look_again import LookAgain
@@ -209,7 +209,7 @@ WINDOW: Parts[WindowStage, WindowCut] = Parts(
         plan_window.remove_old_windows,
         plan_window.publish_window,
         window.publish_waiting_tables,
-        parts.show_sets_between_windows,
+        shown_set_parts.show_sets_between_windows,
         window.clean_up_between_windows,
         window.keep_for_salvage,
         window.copy_small_batches,
@@ -225,7 +225,7 @@ APPLY: Parts[ApplyStage, WindowApplied] = Parts(
         apply.find_window,
         apply.check_copied,
         apply.keep_for_salvage,
-        parts.hide_sets_before_window,
+        shown_set_parts.hide_sets_before_window,
         apply.open_replica,
         apply.drop_excluded_tables,
         apply.record_skipped_events,
@@ -233,7 +233,7 @@ APPLY: Parts[ApplyStage, WindowApplied] = Parts(
         apply.replace_whole_tables,
         apply.finish_window,
         apply.publish_waiting_tables,
-        parts.show_sets_after_window,
+        shown_set_parts.show_sets_after_window,
         apply.clean_staging,
     ),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from twinhive.model.messages.message import TableMessage
+from twinhive.model.messages.hive_message import TableMessage
 
 
 class Subscription(Protocol):

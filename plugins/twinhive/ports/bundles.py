@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from twinhive.ports.files import FileReader, FileWriter
+from twinhive.ports.file_systems import FileReader, FileWriter
 from twinhive.ports.leases import LeaseKeeper
 from twinhive.ports.metastores import MetastoreReader, MetastoreWriter, SourceMarker
 from twinhive.ports.trees import TreeSource, TreeWriter

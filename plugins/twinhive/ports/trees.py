@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from twinhive.model.files import Attributes, SnapshotChange
-from twinhive.ports.files import FileReader, FileWriter
+from twinhive.ports.file_systems import FileReader, FileWriter
 
 
 class AttributeReader(Protocol):

@@ -11,13 +11,13 @@ from twinhive.model.watching.alerts import ALERTS
 from twinhive.settings.airflow_tasks import AirflowSettings, TaskSettings
 from twinhive.settings.allowed import allowed, kind_of
 from twinhive.settings.clusters import ClusterSettings, ClustersFile
-from twinhive.settings.failover import FailoverSettings
-from twinhive.settings.kinds import Unit
+from twinhive.settings.failover_settings import FailoverSettings
 from twinhive.settings.options import OptionsSettings
 from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.policies import ExternalSettings, PolicySettings
 from twinhive.settings.remotes import AllowedSettings, RemotesFile
-from twinhive.settings.watching import ChannelSettings, NotificationSettings, WatchSettings
+from twinhive.settings.value_kinds import Unit
+from twinhive.settings.watch_settings import ChannelSettings, NotificationSettings, WatchSettings
 
 _ELSEWHERE: Mapping[type[BaseModel], str] = {
     OptionsSettings: "[Options](#options)",

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from twinhive.model.objects import Database, Table
 from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.model.remotes.definitions import REMOTE, Definitions
-from twinhive.remotes.kept import definitions_of
+from twinhive.remotes.kept_remotes import definitions_of
 
 MOST_AGE: Final = 600.0
 """Seconds; a log may be cleaned, or be written no more, without telling anybody."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from twinhive.model.errors import Refused
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteTable
-from twinhive.remotes.kept import told
+from twinhive.remotes.kept_remotes import told
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from twinhive.model.text import Clear
 from twinhive.owned.directories import Owned
 from twinhive.owned.staging import claim_staging
 from twinhive.ports import FileReader, ReadPorts, WritePorts
-from twinhive.transfer.tree.places import CLAIM
+from twinhive.transfer.tree.tree_places import CLAIM
 
 
 def overlap(one: str, other: str) -> bool:

@@ -6,7 +6,7 @@ from threading import Lock
 
 from twinhive.events.reader import position_at
 from twinhive.model.changes.events import Position
-from twinhive.model.copies.marks import CopyMark, DirectoryState
+from twinhive.model.copies.copy_marks import CopyMark, DirectoryState
 from twinhive.model.copies.touches import Values
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from twinhive.events.decoder import KNOWN_TYPES, decode_event
 from twinhive.events.event_errors import UnreadableEvent
+from twinhive.events.event_scope import is_of_default_catalog
 from twinhive.events.reader import position_at, read_events
-from twinhive.events.scope import is_of_default_catalog
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow, Position
-from twinhive.model.copies.marks import TICKET, CopyMark
+from twinhive.model.copies.copy_marks import TICKET, CopyMark
 from twinhive.model.copies.touches import Touch, Values, touched_at, touches_of
 from twinhive.model.errors import LogBroken
 from twinhive.model.names import TableName

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
-from twinhive.model.copies.marks import CLUSTER, CopyMark, mark_on, primary_of
-from twinhive.model.copies.moving import MOVING, move_of
+from twinhive.model.copies.copy_marks import CLUSTER, CopyMark, mark_on, primary_of
+from twinhive.model.copies.move_mark import MOVING, move_of
 from twinhive.model.copies.touches import Values
 from twinhive.model.errors import ActNow, TableMoving
 from twinhive.model.names import TableName, partition_name, unescape_path_name
@@ -15,7 +15,7 @@ from twinhive.model.remotes.definitions import REMOTE
 from twinhive.model.spark_views import database_of_view
 from twinhive.model.thrift_objects import partition_key_types, view_text
 from twinhive.ports import MetastoreReader
-from twinhive.remotes.kept import NO_CONNECTORS, database_definition
+from twinhive.remotes.kept_remotes import NO_CONNECTORS, database_definition
 from twinhive.routing.choosing import Nowhere, Routed, route
 from twinhive.routing.freshness import Freshness
 from twinhive.routing.predicates import Disjunction, Predicate, judge_of, not_known

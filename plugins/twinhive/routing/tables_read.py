@@ -8,9 +8,9 @@ from sqlglot import exp
 from twinhive.model.names import TableName
 from twinhive.routing.conditions import conditions_of
 from twinhive.routing.predicates import ALL, Predicate
-from twinhive.routing.trees import LONGEST_SHOWN, not_understood
+from twinhive.routing.statement_trees import LONGEST_SHOWN, not_understood
 from twinhive.routing.uses import FILE_FORMATS, ReadTable
-from twinhive.views.reading import is_word_before_a_table
+from twinhive.views.view_reading import is_word_before_a_table
 
 _CATALOGS = ("", "hive", "spark_catalog")
 _TABLE_FUNCTIONS = (

@@ -24,7 +24,7 @@ from twinhive.scan.silent_writes import Difference, contents, unfinished_below
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 from twinhive.transfer.staged.copy_items import copy_items
-from twinhive.transfer.staged.outcome import CopyOutcome
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.ownership import ownership_of
 from twinhive.transfer.staged.result import failed_copy
 from twinhive.transfer.staged.staged import CopyItem

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from twinhive.apply.places import managed_root
+from twinhive.apply.managed_places import managed_root
 from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.store import window_at
 from twinhive.log.renamed_partitions import RenamedPartitions

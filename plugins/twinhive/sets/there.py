@@ -11,7 +11,7 @@ from twinhive.model.objects import Table
 from twinhive.model.sets.mark import KEEP, SetMark, is_expired, mark_name
 from twinhive.model.sets.spec import SetSpec
 from twinhive.ports import MetastoreReader
-from twinhive.sets.table import find_sets_table, no_table
+from twinhive.sets.sets_table import find_sets_table, no_table
 
 DEFAULT_KEEP = "30d"
 

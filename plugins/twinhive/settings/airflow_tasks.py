@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from twinhive.settings.kinds import Strict, Unit
+from twinhive.settings.value_kinds import Strict, Unit
 
 
 class TaskSettings(Strict):

@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from twinhive.settings.kinds import Unit
+from twinhive.settings.value_kinds import Unit
 
 AnnotatedType = tuple[Any, Sequence[Any]]
 """A type with what is said of it: bounds, units."""

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from twinhive.settings.kinds import Pattern, RootUri, Strict, ThriftUri, Unit
-from twinhive.settings.watching import Limit, NotificationSettings
+from twinhive.settings.value_kinds import Pattern, RootUri, Strict, ThriftUri, Unit
+from twinhive.settings.watch_settings import Limit, NotificationSettings
 
 
 class MetastoreSettings(Strict):

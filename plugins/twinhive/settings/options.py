@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from twinhive.model.policy import Options
-from twinhive.settings.kinds import AbsolutePath, Strict, Unit
+from twinhive.settings.value_kinds import AbsolutePath, Strict, Unit
 
 _SAFE = Options()
 

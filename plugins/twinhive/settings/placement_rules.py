@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from twinhive.model.files import is_below, join
 from twinhive.settings.clusters import ClustersFile, default_cluster, sharing
-from twinhive.settings.entries import PlacementEntry
 from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.problems import numbered
+from twinhive.settings.read_configuration import PlacementEntry
 
 
 def unknown_placement_clusters(settings: PlacementSettings, file: ClustersFile) -> Iterator[str]:

@@ -9,10 +9,10 @@ from pydantic import Field
 from twinhive.model.files import short_hash
 from twinhive.model.policy import Options
 from twinhive.settings.airflow_tasks import AirflowSettings
-from twinhive.settings.kinds import AbsolutePath, DatabaseName, Pattern, PolicyName, Strict, Unit
 from twinhive.settings.options import OptionsSettings
 from twinhive.settings.policies import AddressSettings, PolicySettings, TablesSettings
-from twinhive.settings.watching import CopyWatchSettings, NotificationSettings, WatchSettings
+from twinhive.settings.value_kinds import AbsolutePath, DatabaseName, Pattern, PolicyName, Strict, Unit
+from twinhive.settings.watch_settings import CopyWatchSettings, NotificationSettings, WatchSettings
 
 _SAFE = Options()
 

@@ -10,10 +10,10 @@ from pydantic import Field, model_validator
 from twinhive.model.external.modes import External
 from twinhive.model.files import short_hash
 from twinhive.settings.airflow_tasks import AirflowSettings
-from twinhive.settings.failover import FailoverSettings
-from twinhive.settings.kinds import AbsolutePath, DatabaseName, Letters, Pattern, PolicyName, Strict, Unit
+from twinhive.settings.failover_settings import FailoverSettings
 from twinhive.settings.options import OptionsSettings
-from twinhive.settings.watching import Limit, NotificationSettings, WatchSettings
+from twinhive.settings.value_kinds import AbsolutePath, DatabaseName, Letters, Pattern, PolicyName, Strict, Unit
+from twinhive.settings.watch_settings import Limit, NotificationSettings, WatchSettings
 
 
 class AddressSettings(Strict):

@@ -8,10 +8,10 @@ import yaml
 from pydantic import AfterValidator, Field
 
 from twinhive.model.errors import InvalidSettings
-from twinhive.settings.kinds import Strict
-from twinhive.settings.loading import read_yaml, told_by
+from twinhive.settings.configuration_loading import read_yaml, told_by
 from twinhive.settings.problems import explain
-from twinhive.settings.watching import NotificationSettings
+from twinhive.settings.value_kinds import Strict
+from twinhive.settings.watch_settings import NotificationSettings
 
 
 def _host_and_port(given: str) -> str:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from twinhive.settings.entries import PolicyEntry
 from twinhive.settings.policies import ExternalSettings, PolicySettings
+from twinhive.settings.read_configuration import PolicyEntry
 
 SUFFIX = "_back"
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from twinhive.events.decoder import decode_event
-from twinhive.events.scope import is_of_default_catalog
+from twinhive.events.event_scope import is_of_default_catalog
 from twinhive.model.changes.facts import partitions_named
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.names import TableName

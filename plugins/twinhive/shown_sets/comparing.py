@@ -11,7 +11,7 @@ from twinhive.model.sets.mark import SetMark
 from twinhive.model.sets.spec import SetSpec
 from twinhive.ports import MetastoreReader, ReadPorts
 from twinhive.scan.silent_writes import Leaf, compare, contents, replica_places
-from twinhive.sets.marking import partitions_of
+from twinhive.sets.marking_sets import partitions_of
 from twinhive.shown_sets.later_events import LaterEvents
 
 _AT_ONCE = 256

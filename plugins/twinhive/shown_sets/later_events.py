@@ -8,7 +8,7 @@ says nothing of what the replica has, unless nothing of its set is told between 
 from collections import defaultdict
 
 from twinhive.events.decoder import decode_event
-from twinhive.events.scope import is_of_default_catalog
+from twinhive.events.event_scope import is_of_default_catalog
 from twinhive.model.changes.facts import partitions_named, partitions_told, tables_of
 from twinhive.model.changes.kinds import DetailChange, Event
 from twinhive.model.errors import ActNow

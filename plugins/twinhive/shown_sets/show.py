@@ -24,7 +24,7 @@ from twinhive.ports import Lease, WritePorts
 from twinhive.replica.held_sets import write_held_sets
 from twinhive.replica.looked_sets import write_looked
 from twinhive.replica.sets_run import write_run_of_sets
-from twinhive.sets.table import find_sets_table, make_sets_table
+from twinhive.sets.sets_table import find_sets_table, make_sets_table
 from twinhive.shown_sets.changed import ToLookAt, find_changed, table_ids
 from twinhive.shown_sets.comparing import lacking
 from twinhive.shown_sets.later_events import LaterEvents

@@ -14,8 +14,8 @@ from twinhive.ports import MetastoreReader, ReadPorts
 from twinhive.replica.looked_sets import Ids
 from twinhive.replica.pending_files import pending_names, read_pending
 from twinhive.requests.request_files import requested_tables
-from twinhive.sets.listing import SetStanding, standing_of
-from twinhive.sets.table import find_sets_table
+from twinhive.sets.listed_sets import SetStanding, standing_of
+from twinhive.sets.sets_table import find_sets_table
 
 _PER_CALL = 1_000
 

@@ -11,8 +11,8 @@ from twinhive.spark.submitting import SparkCopy, by_spark
 from twinhive.transfer.engine.copying import IsEnding, end_if
 from twinhive.transfer.engine.progress import CopyProgress
 from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob, in_this_process
-from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
 
 
 @dataclass(frozen=True)

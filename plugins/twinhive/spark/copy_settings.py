@@ -9,10 +9,10 @@ from twinhive.model.spoken import readable
 from twinhive.spark.settings_text import parsed, settings_text
 from twinhive.transfer.engine.attributes import Newborn
 from twinhive.transfer.staged.job import CopyJob
-from twinhive.transfer.tree.batches import FileBatch
 from twinhive.transfer.tree.executing import TreeCopyJob
-from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.request import SyncOptions
+from twinhive.transfer.tree.tree_batches import FileBatch
+from twinhive.transfer.tree.tree_places import Places
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from twinhive.model.errors import ActNow, TryAgain
-from twinhive.partition_writes.fitting import FittedColumn
-from twinhive.partition_writes.target import WriteTarget
+from twinhive.partition_writes.fitting_frame import FittedColumn
+from twinhive.partition_writes.write_target import WriteTarget
 from twinhive.spark.endings import causes
 
 T = TypeVar("T")

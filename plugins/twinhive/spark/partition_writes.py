@@ -11,8 +11,8 @@ from twinhive.model.errors import ActNow
 from twinhive.model.files import authority
 from twinhive.model.sets.spec import set_text
 from twinhive.model.spoken import Say
-from twinhive.partition_writes.request import PartitionWrite, SmallFiles
 from twinhive.partition_writes.write import PartitionsWritten, PartitionWriter
+from twinhive.partition_writes.write_request import PartitionWrite, SmallFiles
 from twinhive.spark.partition_frame import SparkFrame
 
 _MERGED = SmallFiles()

@@ -18,9 +18,9 @@ from twinhive.spark.pulse import MOVES, Listener, Pulse, listening
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.copy_items import copy_items
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.hands import Hand, cut_listing
-from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.ownership import Ownership
 from twinhive.transfer.staged.result import result_record, result_text
 

@@ -13,11 +13,11 @@ from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.copy_settings import CopySettings, TreeCopy
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import COPY_FILES, Job
-from twinhive.transfer.tree.batches import FileBatch, write_batches
 from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob
-from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.outcome_document import from_document
 from twinhive.transfer.tree.planning.plan import Plan
+from twinhive.transfer.tree.tree_batches import FileBatch, write_batches
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
 
 _BATCHES_A_TASK = 3
 # Smaller batches would cost more than they balance; with larger ones nobody would know how far the copy is.

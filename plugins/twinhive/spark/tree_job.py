@@ -25,10 +25,10 @@ from twinhive.spark.executors import on_an_executor, open_files, use_native_pack
 from twinhive.spark.pulse import Listener, Pulse, listening
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.engine.progress import CopyProgress
-from twinhive.transfer.tree.batches import FileBatch, StillWanted, batch_is_gone, read_batch
 from twinhive.transfer.tree.executing import Executor, TreeCopyJob
-from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.outcome_document import to_document
+from twinhive.transfer.tree.tree_batches import FileBatch, StillWanted, batch_is_gone, read_batch
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
 
 say = teller("copy_files")
 

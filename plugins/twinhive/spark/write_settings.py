@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from twinhive.partition_writes.request import SmallFiles
+from twinhive.partition_writes.write_request import SmallFiles
 from twinhive.spark.settings_text import parsed, settings_text
 
 

@@ -16,8 +16,8 @@ from twinhive.model.outside_paths import place_below
 from twinhive.ports import FileReader, FileWriter
 from twinhive.threads.each import in_threads
 from twinhive.transfer.engine.failure_kind import Cure
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.listing import list_files
-from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.result import failed_copy
 from twinhive.transfer.staged.staged import CopyItem
 

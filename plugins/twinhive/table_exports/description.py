@@ -8,10 +8,10 @@ import json
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from twinhive.events import objects
+from twinhive.events import event_objects
 from twinhive.events.structs import parse_struct
+from twinhive.interop.hive_dump.hive_structs import partition_text, table_text
 from twinhive.interop.hive_dump.object_descriptions import VERSION, encode_table
-from twinhive.interop.hive_dump.structs import partition_text, table_text
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import join
 from twinhive.model.marks import without_marks
@@ -62,8 +62,8 @@ def read_description(files: FileReader, directory: str) -> Described:
         ) from error
     fields = _fields(content, path)
     try:
-        table = _plain(objects.table(*parse_struct(str(fields["table"]))))
-        read = objects.partition_of(table)
+        table = _plain(event_objects.table(*parse_struct(str(fields["table"]))))
+        read = event_objects.partition_of(table)
         found = tuple(_plain(read(*parse_struct(text))) for text in _texts(fields.get("partitions")))
         bad = next((one for one in found if len(one.values) != len(table.partition_keys)), None)
         if bad is not None:

@@ -15,7 +15,7 @@ from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, children
 from twinhive.table_exports.building import Copy, TableTree, build, has_moved, is_whole, missing_items, raise_failures
 from twinhive.table_exports.description import METADATA, read_description
-from twinhive.table_exports.reading import TableFiles, read_table_files
+from twinhive.table_exports.exported_table import TableFiles, read_table_files
 
 _MOST_ROUNDS = 5
 

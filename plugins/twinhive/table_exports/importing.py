@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from twinhive.apply.places import managed_directory
+from twinhive.apply.managed_places import managed_directory
 from twinhive.model.errors import ActNow, Missing
 from twinhive.model.files import is_below, join, qualified
 from twinhive.model.marks import LAST_ID, POLICY, followed_policy, is_of_hive
@@ -10,9 +10,9 @@ from twinhive.model.names import TableName, default_directory
 from twinhive.model.objects import Database, Table
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.table_exports.description import DATA, Described, read_description, refuse_kind
-from twinhive.table_exports.fitting import refuse_unfit
-from twinhive.table_exports.placing import Importing
-from twinhive.table_exports.reading import PartitionSpec, wanted_partitions
+from twinhive.table_exports.exported_table import PartitionSpec, wanted_partitions
+from twinhive.table_exports.fitting_export import refuse_unfit
+from twinhive.table_exports.placing_import import Importing
 
 
 @dataclass(frozen=True)

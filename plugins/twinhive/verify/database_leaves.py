@@ -14,7 +14,7 @@ from twinhive.model.text import render
 from twinhive.ports import ReadPorts
 from twinhive.step.base import Work
 from twinhive.verify.explaining import LeafDifference, difference
-from twinhive.verify.judging import LeafCounts, TableComparison
+from twinhive.verify.table_judging import LeafCounts, TableComparison
 from twinhive.verify.touched import DATABASE
 
 _ITSELF = "database"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from twinhive.leaves.side import LeafState, Side
-from twinhive.model.equality.records import OWN_LEAF
+from twinhive.model.equality.leaf_records import OWN_LEAF
 from twinhive.model.equality.tree import DifferenceKind
 from twinhive.model.errors import Missing
 

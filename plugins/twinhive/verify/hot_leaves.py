@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from twinhive.events.reader import read_events
 from twinhive.leaves.side import LeafState, Side
 from twinhive.model.changes.events import Position
-from twinhive.model.equality.records import OWN_LEAF
+from twinhive.model.equality.leaf_records import OWN_LEAF
 from twinhive.model.errors import Missing, TwinhiveError
 from twinhive.model.marks import STAMP, Stamp
 from twinhive.model.objects import Table

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from twinhive.leaves.side import SideRole
 from twinhive.model.changes.events import Position
-from twinhive.model.equality.records import WIDTH, Ledger
+from twinhive.model.equality.leaf_records import WIDTH, Ledger
 from twinhive.model.errors import Missing
 from twinhive.model.files import base_name, join, short_hash
 from twinhive.model.policy import Policy

@@ -8,7 +8,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.step.base import Work
-from twinhive.verify.outcome import Verified, last_outcome, tell_nobody
+from twinhive.verify.verification_outcome import Verified, last_outcome, tell_nobody
 from twinhive.verify.verify import Verify
 
 _SAID_EVERY_SECONDS = 60.0

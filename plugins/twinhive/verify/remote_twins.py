@@ -11,7 +11,7 @@ from twinhive.model.text import Text
 from twinhive.ports import WritePorts
 from twinhive.replica.replica_state import read_state
 from twinhive.step.base import Work
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 from twinhive.verify.verify import Verify
 
 

@@ -6,7 +6,7 @@ from math import inf
 
 from twinhive.leaves.side import sides_of
 from twinhive.model.changes.events import Position
-from twinhive.model.equality.records import OWN_LEAF
+from twinhive.model.equality.leaf_records import OWN_LEAF
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.objects import Table
 from twinhive.model.text import render
@@ -15,11 +15,11 @@ from twinhive.replica.replica_state import state_now
 from twinhive.step.base import Work
 from twinhive.verify.database_leaves import compare_database
 from twinhive.verify.hot_leaves import MOST_HOT, HotLeaf, HotLooks, JudgedLeaf
-from twinhive.verify.judging import TableComparison, TableVerdict, compare
 from twinhive.verify.ledger_files import KeptLedger, LedgerFiles
-from twinhive.verify.reading import Due, TableRead, read_table, with_checksums_of_both
-from twinhive.verify.scope import VerifyScope
+from twinhive.verify.ledger_reading import Due, TableRead, read_table, with_checksums_of_both
+from twinhive.verify.table_judging import TableComparison, TableVerdict, compare
 from twinhive.verify.touched import DATABASE, Touched, touched_after
+from twinhive.verify.verified_scope import VerifyScope
 
 _TABLES_AT_ONCE = 50
 

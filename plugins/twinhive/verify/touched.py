@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from twinhive.events.decoder import KNOWN_TYPES, decode_event
-from twinhive.events.message import names_touched
+from twinhive.events.event_message import names_touched
 from twinhive.events.reader import read_events
 from twinhive.log.server_settings import keeps_log
 from twinhive.model.changes.events import EventRow, Position
@@ -25,7 +25,7 @@ from twinhive.model.changes.kinds import (
     RenamePartition,
 )
 from twinhive.model.equality.canonical import canonical_table
-from twinhive.model.equality.records import OWN_LEAF
+from twinhive.model.equality.leaf_records import OWN_LEAF
 from twinhive.model.errors import ActNow
 from twinhive.ports import MetastoreReader
 

@@ -16,12 +16,12 @@ from twinhive.replica.source_scope import refuse_unselected
 from twinhive.step.base import Work
 from twinhive.verify.database_leaves import absent_functions
 from twinhive.verify.explaining import LeafDifference
-from twinhive.verify.judging import LeafCounts
-from twinhive.verify.outcome import MOST_NAMED, Verified, tell_nobody, write_outcome
 from twinhive.verify.rounds import Looking, digest_of
-from twinhive.verify.scope import VerifyScope, read_verify_scope
 from twinhive.verify.suspects import Suspicion, read_suspects, suspicion, write_suspects
+from twinhive.verify.table_judging import LeafCounts
 from twinhive.verify.touched import DATABASE
+from twinhive.verify.verification_outcome import MOST_NAMED, Verified, tell_nobody, write_outcome
+from twinhive.verify.verified_scope import VerifyScope, read_verify_scope
 
 _MOST_ROUNDS = 10
 _BETWEEN_SECONDS = 15.0

@@ -17,10 +17,10 @@ from typing import Any, Final
 from thrift.protocol import fastbinary
 
 from twinhive.wire.ends import BAD_BYTES, Feed, Short, StructRun
-from twinhive.wire.looking import FoundText, looked_into, relate
-from twinhive.wire.message import WireError
+from twinhive.wire.field_roles import FoundText, looked_into, relate
+from twinhive.wire.method_table import LIST, SET, STRING, STRUCT, STRUCTS, Field, Struct
 from twinhive.wire.roles import Role
-from twinhive.wire.table import LIST, SET, STRING, STRUCT, STRUCTS, Field, Struct
+from twinhive.wire.thrift_message import WireError
 
 Groups = Iterator[tuple[list[FoundText], int]]
 """Names of one struct, and how often the same ones occur together."""

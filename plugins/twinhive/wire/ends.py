@@ -12,8 +12,8 @@ from typing import Any, Final
 from thrift.protocol import fastbinary
 from thrift.protocol.TProtocol import TProtocolException
 
-from twinhive.wire.message import WireError
-from twinhive.wire.table import BOOL, BYTE, DOUBLE, I16, I32, I64, LIST, MAP, SET, STRING, STRUCT
+from twinhive.wire.method_table import BOOL, BYTE, DOUBLE, I16, I32, I64, LIST, MAP, SET, STRING, STRUCT
+from twinhive.wire.thrift_message import WireError
 
 FIXED: Final = {BOOL: 1, BYTE: 1, DOUBLE: 8, I16: 2, I32: 4, I64: 8, 16: 16}
 """Bytes of the types that have always as many; 16 is a UUID."""

@@ -10,9 +10,18 @@ from struct import Struct as Packing
 from typing import Final
 
 from twinhive.wire.ends import end_of_value
-from twinhive.wire.forms import DatabaseText
-from twinhive.wire.message import STOP, Head, MessageKind, WireMessage, call, message_with, struct_field, text_field
-from twinhive.wire.table import LIST, METHODS, STRING, STRUCT
+from twinhive.wire.method_table import LIST, METHODS, STRING, STRUCT
+from twinhive.wire.name_forms import DatabaseText
+from twinhive.wire.thrift_message import (
+    STOP,
+    Head,
+    MessageKind,
+    WireMessage,
+    call,
+    message_with,
+    struct_field,
+    text_field,
+)
 
 _CATALOG: Final = 4
 """Number of the catalog in the requests for tables."""

@@ -8,8 +8,8 @@ import re
 from typing import Final
 
 from twinhive.wire.ends import end_of_value
-from twinhive.wire.message import MessageKind, WireMessage, message_with, text_field
-from twinhive.wire.table import STRING
+from twinhive.wire.method_table import STRING
+from twinhive.wire.thrift_message import MessageKind, WireMessage, message_with, text_field
 
 _METHODS: Final = frozenset({"get_partitions_by_filter", "get_num_partitions_by_filter", "get_part_specs_by_filter"})
 _FILTER: Final = 3

@@ -13,12 +13,12 @@ from struct import Struct as Packing
 from typing import Final
 
 from twinhive.wire.decoding import NamedRun, can_be_run
-from twinhive.wire.looking import FoundText, relate
-from twinhive.wire.message import WireError, WireMessage
+from twinhive.wire.field_roles import FoundText, relate
+from twinhive.wire.method_table import LIST, STRUCT, STRUCTS, Field, Kind, Struct
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import NAMES, TextChange, renamed_struct, replaced, struct_of
 from twinhive.wire.scanning import StructScan
-from twinhive.wire.table import LIST, STRUCT, STRUCTS, Field, Kind, Struct
+from twinhive.wire.thrift_message import WireError, WireMessage
 
 _INT: Final = Packing("!i")
 _RUN_HEAD: Final = Packing("!bhbi")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from twinhive.wire.forms import DatabaseText, key_of, split_full_name
-from twinhive.wire.looking import FoundText
-from twinhive.wire.message import WireError
+from twinhive.wire.field_roles import FoundText
+from twinhive.wire.name_forms import DatabaseText, key_of, split_full_name
 from twinhive.wire.roles import Role
+from twinhive.wire.thrift_message import WireError
 
 
 @dataclass(frozen=True)

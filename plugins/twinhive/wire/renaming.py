@@ -13,11 +13,11 @@ from struct import Struct as Packing
 from typing import Final, assert_never
 
 from twinhive.wire.decoding import groups_in
-from twinhive.wire.looking import FoundText
-from twinhive.wire.message import MessageKind, WireError, WireMessage
+from twinhive.wire.field_roles import FoundText
+from twinhive.wire.method_table import METHODS, NO_FIELDS, STRING, Struct
 from twinhive.wire.renames import Renames
 from twinhive.wire.roles import Role
-from twinhive.wire.table import METHODS, NO_FIELDS, STRING, Struct
+from twinhive.wire.thrift_message import MessageKind, WireError, WireMessage
 from twinhive.wire.walking import found_in
 
 NAMES: Final = frozenset(Role) - {Role.LOCATION, Role.VIEW_TEXT}

@@ -10,10 +10,10 @@ from struct import Struct as Packing
 from typing import Final
 
 from twinhive.wire.ends import FIXED, Short, StructRun, end_of
-from twinhive.wire.looking import looked_into
-from twinhive.wire.message import WireError
+from twinhive.wire.field_roles import looked_into
+from twinhive.wire.method_table import LIST, MAP, SET, STRING, STRUCT, STRUCTS, Field, Kind, Struct
 from twinhive.wire.roles import Role
-from twinhive.wire.table import LIST, MAP, SET, STRING, STRUCT, STRUCTS, Field, Kind, Struct
+from twinhive.wire.thrift_message import WireError
 
 _SHORT: Final = Packing("!h").unpack_from
 _INT: Final = Packing("!i").unpack_from

@@ -8,10 +8,10 @@ from struct import error as PackingError
 from typing import Final
 
 from twinhive.wire.ends import Short, end_of, end_of_value
-from twinhive.wire.looking import FoundText, looked_into, relate
-from twinhive.wire.message import WireError
+from twinhive.wire.field_roles import FoundText, looked_into, relate
+from twinhive.wire.method_table import LIST, MAP, STRING, STRUCT, STRUCTS, Field, Kind, Struct
 from twinhive.wire.roles import Role
-from twinhive.wire.table import LIST, MAP, STRING, STRUCT, STRUCTS, Field, Kind, Struct
+from twinhive.wire.thrift_message import WireError
 
 _SHORT: Final = Packing("!h").unpack_from
 _INT: Final = Packing("!i").unpack_from

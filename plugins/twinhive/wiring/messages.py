@@ -11,7 +11,7 @@ from twinhive.model.errors import InvalidSettings
 from twinhive.model.messages.topics import TopicRules
 from twinhive.ports import MessageBroker, MetastoreWriter
 from twinhive.settings import Configuration, Resolve
-from twinhive.wiring.endpoints import metastore_endpoint
+from twinhive.wiring.resolved_endpoints import metastore_endpoint
 
 _KAFKA = "kafka"
 _PORTS: Mapping[str, int] = {"stomp": 61_613, _KAFKA: 9_092}

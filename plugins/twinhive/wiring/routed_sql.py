@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.routing.choosing import Nowhere
-from twinhive.routing.reading import read_statement
 from twinhive.routing.refusing import refusal, said
 from twinhive.routing.script import statements_of
+from twinhive.routing.statement_reading import read_statement
 from twinhive.settings import Configuration
 from twinhive.wiring.cluster_ports import sight_of
 from twinhive.wiring.routing import RoutingWiring

@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
-from twinhive.model.copies.marks import DirectoryState
+from twinhive.model.copies.copy_marks import DirectoryState
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.files import authority, qualified
 from twinhive.model.names import TableName
-from twinhive.routing.directories import states_like
 from twinhive.routing.freshness import FollowedLog, Freshness, read_tail
+from twinhive.routing.nested_directories import states_like
 from twinhive.routing.resolving import Clusters, Resolver
 from twinhive.settings import Configuration, Resolve
-from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
-from twinhive.wiring.files import files
+from twinhive.wiring.file_wiring import files
+from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 
 
 class RoutingWiring:
@@ -40,7 +40,7 @@ class RoutingWiring:
 
     def resolver(self, *, looks: bool = True) -> Resolver:
         """Return what finds the tables of statements, as they are from now on. `looks`: at directories, too."""
-        from twinhive.routing.reading import view_reads  # takes 17 MB: a gateway's ports read no statements
+        from twinhive.routing.statement_reading import view_reads  # takes 17 MB: a gateway's ports read no statements
 
         return Resolver(self.metastore, self.clusters, self.freshness(looks=looks), view_reads)
 

@@ -6,8 +6,8 @@ from tests.checker.crowd.looking import Looking
 from tests.checker.crowd.statement import VALUES, Choice, Statement, alone_within
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.sets.mark import FOREVER
-from twinhive.sets.listing import SetsOfDatabase, left_behind, take_away
-from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.listed_sets import SetsOfDatabase, left_behind, take_away
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet
 
 
 class Marking:

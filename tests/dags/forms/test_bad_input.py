@@ -21,7 +21,7 @@ from twinhive.airflow_edge.dags.task_places import refuse_unknown_executors
 from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
 from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
 from twinhive.airflow_edge.journal_connection import journal_of
-from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
 from twinhive.airflow_edge.set_operators import SetPlace
 from twinhive.airflow_edge.set_sensor import SetDoneSensor
 from twinhive.airflow_edge.tasks.failback_tasks import FAILBACK
@@ -30,7 +30,7 @@ from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
 from twinhive.airflow_edge.terminal_pools import missing_pools
 from twinhive.airflow_edge.waiting.config_directory import config_directory
 from twinhive.model.errors import InvalidSettings
-from twinhive.operations.kinds import KINDS
+from twinhive.operations.operation_kinds import KINDS
 from twinhive.pipeline.phases import PHASES
 from twinhive.settings import Configuration, PolicyEntry, PolicySettings
 

@@ -16,16 +16,16 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import REPLICA_ADDRESS, World, a_world
 from tests.unit.operations.test_readiness import READY
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.failover_dag import failover_dag
-from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct
+from twinhive.airflow_edge.monitor.task_failures import MayPass, PersonMustAct
 from twinhive.airflow_edge.tasks.failover_tasks import CatchUp
 from twinhive.airflow_edge.tasks.switch_task import SAID
 from twinhive.model.marks import PHASE
 from twinhive.operations import failover
 from twinhive.pipeline.runner import run_bootstrap, run_whole
 from twinhive.settings import load_configuration
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 PROOFS = ("fence", "catch_up", "prove_quiet", "verify")
 

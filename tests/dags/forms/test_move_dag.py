@@ -10,11 +10,11 @@ from tests.dags.tasks.test_cluster_sql import submitted, world  # noqa: F401
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.copies_world import CopiesWorld
 from twinhive.airflow_edge.dags.move_dag import MOVE, move_dag
-from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
 from twinhive.model.errors import ActNow
 from twinhive.settings import load_configuration
-from twinhive.wiring.clusters import ClustersWiring
-from twinhive.wiring.moving import MoveWiring
+from twinhive.wiring.cluster_wiring import ClustersWiring
+from twinhive.wiring.table_move import MoveWiring
 
 FORM = {"table": "sales.plain", "cluster": "north", "root": "hdfs://north/home"}
 

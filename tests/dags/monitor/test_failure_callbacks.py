@@ -14,8 +14,8 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 from twinhive.airflow_edge.monitor.failure_callbacks import FailureCallback
-from twinhive.airflow_edge.monitor.failures import PersonMustAct
-from twinhive.journal.reading import JournalReader, open_reader
+from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
+from twinhive.journal.journal_reading import JournalReader, open_reader
 from twinhive.journal.records import WHOLE_RUN
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal

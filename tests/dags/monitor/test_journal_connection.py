@@ -13,7 +13,7 @@ from tests.support.journal_records import a_state
 from twinhive.airflow_edge import journal_connection
 from twinhive.airflow_edge.journal_connection import journal_of
 from twinhive.journal.address import resolved
-from twinhive.journal.reading import open_reader
+from twinhive.journal.journal_reading import open_reader
 from twinhive.journal.writing import Journal
 from twinhive.model.errors import InvalidSettings, Unreachable
 

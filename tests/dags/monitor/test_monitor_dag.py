@@ -24,14 +24,14 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 from twinhive.airflow_edge.dags.monitor_dag import MONITOR, monitor_dag
 from twinhive.airflow_edge.monitor import stalled_copies, watch_round
-from twinhive.airflow_edge.monitor.telling import Teller
+from twinhive.airflow_edge.monitor.alert_delivery import Teller
 from twinhive.airflow_edge.monitor.watch_round import not_shared
-from twinhive.journal.reading import open_reader
+from twinhive.journal.journal_reading import open_reader
 from twinhive.journal.records import SentMessage
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import Journal
 from twinhive.messages.announcing import AnnouncedDatabases
-from twinhive.messages.publishing import Publisher, PublisherRules
+from twinhive.messages.publishing_messages import Publisher, PublisherRules
 from twinhive.model.errors import Unreachable
 from twinhive.model.messages.topics import TopicRules
 from twinhive.model.names import TableName

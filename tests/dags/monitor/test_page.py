@@ -16,7 +16,7 @@ from tests.support.servers.status_port import DOWN, WELL, a_count, nowhere, stat
 from twinhive.journal.records import HeldSets, RecordedCopies, RecordedProof, RecordedPublisher, RecordedSet
 from twinhive.journal.writing import Journal
 from twinhive.model.watching.load_progress import LoadProgress
-from twinhive.page.links import MONITOR
+from twinhive.page.airflow_links import MONITOR
 
 # Without a slash, so that it may be part of an address.
 EVIL = "<script>alert('x')\"onmouseover=\"y"
@@ -50,7 +50,7 @@ def page_of(client: TestClient, path: str = "/", status: int = 200) -> str:
 
 def paths_of_all_routes() -> list[str]:
     """Return an address for each route that the page has."""
-    from twinhive.page.app import app
+    from twinhive.page.page_app import app
 
     return [re.sub(r"{\w+(:\w+)?}", "anything", getattr(route, "path", "/mounted")) for route in app.routes]
 

@@ -10,7 +10,7 @@ from twinhive.airflow_edge.monitor.recorded_results import TaskPlace
 from twinhive.airflow_edge.monitor.recording import Recording
 from twinhive.copies.list_copies import CopiesListed
 from twinhive.copies.publish_copies import CopiesPublished
-from twinhive.journal.reading import JournalReader, open_reader
+from twinhive.journal.journal_reading import JournalReader, open_reader
 from twinhive.journal.records import Failure
 from twinhive.journal.writing import Journal
 

@@ -12,7 +12,7 @@ from twinhive.airflow_edge.monitor.recorded_proofs import readiness_lines
 from twinhive.airflow_edge.monitor.recording import Recording
 from twinhive.journal.records import RecordedProof
 from twinhive.requests.request_files import request_table
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from twinhive.airflow_edge.monitor.recording import failure_of
 from twinhive.airflow_edge.tasks.stage_task import is_last_try
 from twinhive.bootstrap.gate import Gate, GateOpen
 from twinhive.incremental.window_stage import WindowCut
-from twinhive.journal.reading import JournalReader, open_reader
+from twinhive.journal.journal_reading import JournalReader, open_reader
 from twinhive.journal.records import Failure, WindowRun
 from twinhive.journal.schema import METADATA
 from twinhive.model.errors import ActNow, Foreign, Unexplained, Unreachable

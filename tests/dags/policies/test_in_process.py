@@ -9,7 +9,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 from tests.support.worlds.twins import assert_twin
-from twinhive.airflow_edge.monitor.failures import RETRIES
+from twinhive.airflow_edge.monitor.task_failures import RETRIES
 from twinhive.bootstrap.gate import Gate, GateOpen
 from twinhive.model.names import TableName
 from twinhive.pipeline.phases import BOOTSTRAP

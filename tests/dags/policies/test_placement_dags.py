@@ -11,15 +11,15 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 from twinhive.airflow_edge.dags.schedule import Crowd, schedule_of
-from twinhive.airflow_edge.monitor.failures import RETRIES
+from twinhive.airflow_edge.monitor.task_failures import RETRIES
 from twinhive.copies.publish_copies import PublishCopies
-from twinhive.journal.reading import open_reader
+from twinhive.journal.journal_reading import open_reader
 from twinhive.journal.records import RecordedCopies
-from twinhive.model.copies.marks import mark_on
+from twinhive.model.copies.copy_marks import mark_on
 from twinhive.model.errors import Refused
 from twinhive.ports import WritePorts
 from twinhive.settings import load_configuration
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 COPIED = {"list_copies": "success", "copy": "skipped", "publish": "success"}
 IDLE = {"list_copies": "success", "copy": "skipped", "publish": "skipped"}

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.model.errors import Foreign, TwinhiveError, Unreachable
 from twinhive.observe.lag import PolicyLag
 from twinhive.settings import load_configuration
 from twinhive.settings.policies import PolicySettings
-from twinhive.wiring import lag
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring import lag_wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 
 @pytest.fixture
@@ -62,16 +62,16 @@ def test_a_file_of_its_name_is_not_replaced(reversed_policies: PolicyFiles) -> N
 def test_nobody_watches_it_until_it_is_used(reversed_policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     configuration = load_configuration(reversed_policies.directory)
     said: dict[str, TwinhiveError | None] = {"sales": None, "sales_back": Foreign("the database is nobody's")}
-    monkeypatch.setattr(lag, "_start_java", lambda followers: None)
+    monkeypatch.setattr(lag_wiring, "_start_java", lambda followers: None)
     monkeypatch.setattr(Wiring, "write_ports", lambda wiring: None)
     monkeypatch.setattr(
-        lag,
+        lag_wiring,
         "measure",
         lambda followers, *_: [PolicyLag(one.policy.name, 1.0, error=said[one.policy.name]) for one in followers],
     )
 
     def watched() -> list[str]:
-        return [one.policy for one in lag.measure_policies(configuration, resolve_from_airflow)]
+        return [one.policy for one in lag_wiring.measure_policies(configuration, resolve_from_airflow)]
 
     assert watched() == ["sales"]
     said["sales_back"] = Unreachable("no answer")

@@ -11,11 +11,11 @@ from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
 from tests.support.builders import a_policy
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.assets import announce, announce_data, announce_pending, replica_asset
-from twinhive.airflow_edge.dags.forms import checked_form
-from twinhive.airflow_edge.monitor.failures import RETRY_RULES, MayPass, PersonMustAct, as_airflow_failures
-from twinhive.airflow_edge.tasks.spark_submit import explain_spark_failure
+from twinhive.airflow_edge.dags.run_forms import checked_form
+from twinhive.airflow_edge.monitor.task_failures import RETRY_RULES, MayPass, PersonMustAct, as_airflow_failures
+from twinhive.airflow_edge.tasks.spark_exit_codes import explain_spark_failure
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.airflow_edge.tasks.step_task import batches_of, passed_over, summary_of
 from twinhive.bootstrap.copy_batch import CopyBatch

@@ -15,9 +15,9 @@ from tests.support.worlds.copies_world import CopiesWorld
 from tests.unit.copies.test_copies import a_world
 from twinhive.airflow_edge import cluster_sql_operator
 from twinhive.airflow_edge.cluster_sql_operator import ClusterSqlOperator
-from twinhive.airflow_edge.monitor.failures import MayPass, PersonMustAct
+from twinhive.airflow_edge.monitor.task_failures import MayPass, PersonMustAct
 from twinhive.model.errors import TryAgain
-from twinhive.routing.directories import states_like
+from twinhive.routing.nested_directories import states_like
 from twinhive.spark.sql_settings import SqlJobSettings
 from twinhive.wiring.routing import RoutingWiring
 

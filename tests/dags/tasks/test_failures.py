@@ -11,7 +11,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 
 from tests.dags.airflow_home import CHECKOUT, create_database, parse_dags
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.monitor.failures import (
+from twinhive.airflow_edge.monitor.task_failures import (
     RETRIES,
     RETRY_RULES,
     MayPass,

@@ -9,7 +9,7 @@ from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge import statement_operator
 from twinhive.airflow_edge.dags import sql_dag
-from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
 from twinhive.airflow_edge.statement_operator import ReplStatementOperator
 from twinhive.statements.running import Answer
 

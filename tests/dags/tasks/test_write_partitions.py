@@ -11,10 +11,10 @@ from tests.support.kept_jobs import KeptJob, keeping
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge import write_partitions_operator
-from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
 from twinhive.airflow_edge.write_partitions_operator import WritePartitionsOperator
 from twinhive.model.names import TableName
-from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet
 from twinhive.spark.write_settings import WriteJobSettings
 
 DAYS = TableName("sales", "days")

@@ -19,7 +19,7 @@ from tests.support.worlds.fake_world import World
 from twinhive.model.names import TableName
 from twinhive.pipeline.phases import BOOTSTRAP
 from twinhive.pipeline.runner import run_bootstrap, run_passes, run_phase
-from twinhive.sets.marking import MarkSet
+from twinhive.sets.marking_sets import MarkSet
 
 TABLES = "twinhive://west/sales/"
 

@@ -17,12 +17,12 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
-from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
 from twinhive.airflow_edge.waiting import replica_watch, stored_trigger
 from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
 from twinhive.model.errors import Unreachable
 from twinhive.pipeline.runner import run_bootstrap
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 WEST = json.dumps({"connection": "west_metastore"})
 

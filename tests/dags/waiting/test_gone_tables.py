@@ -8,7 +8,7 @@ from airflow.sdk.exceptions import TaskDeferred
 
 from tests.dags.waiting.test_sets import ORDERS, Site, fired, site, trigger_for
 from tests.dags.waiting.test_troubles import failing, quick, told
-from twinhive.airflow_edge.monitor.failures import MayBeRefused, PersonMustAct
+from twinhive.airflow_edge.monitor.task_failures import MayBeRefused, PersonMustAct
 from twinhive.airflow_edge.waiting import odd_answers, replica_watch
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
 from twinhive.model.errors import Unreachable

@@ -20,10 +20,10 @@ from twinhive.airflow_edge.set_sensor import SetDoneSensor, _heard_on
 from twinhive.airflow_edge.waiting import ear, hearings, message_trigger, replica_watch, stored_trigger
 from twinhive.airflow_edge.waiting.message_trigger import StompTrigger
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
-from twinhive.model.messages.message import EVENT, TableMessage
+from twinhive.model.messages.hive_message import EVENT, TableMessage
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
-from twinhive.sets.marking import MarkSet
+from twinhive.sets.marking_sets import MarkSet
 from twinhive.settings import load_configuration
 
 EAST = json.dumps({"connection": "east_metastore"})

@@ -11,7 +11,7 @@ from tests.dags.waiting.test_sets import Site, site
 from tests.support.policies import PolicyFiles
 from twinhive.airflow_edge import cluster_sql_operator, event_id_sensor, set_sensor
 from twinhive.airflow_edge.cluster_sql_operator import ClusterSqlOperator
-from twinhive.airflow_edge.monitor.failures import MayBeRefused, PersonMustAct
+from twinhive.airflow_edge.monitor.task_failures import MayBeRefused, PersonMustAct
 from twinhive.airflow_edge.waiting import odd_answers
 from twinhive.airflow_edge.waiting.odd_answers import odd_answers as looks_with
 from twinhive.model.errors import ActNow, Refused, Unexplained, Unreachable

@@ -14,14 +14,14 @@ from tests.dags.airflow_home import register, use_own_airflow
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.airflow_edge import set_operators, set_sensor
-from twinhive.airflow_edge.monitor.failures import PersonMustAct
+from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
 from twinhive.airflow_edge.set_operators import MarkSetDoneOperator, UnmarkSetOperator
 from twinhive.airflow_edge.set_sensor import SetDoneSensor
 from twinhive.airflow_edge.waiting import end_of_task, replica_watch, stored_trigger
 from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
 from twinhive.model.errors import Refused
 from twinhive.model.names import TableName
-from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet
 
 EAST = json.dumps({"connection": "east_metastore"})
 ORDERS = TableName("sales", "orders")

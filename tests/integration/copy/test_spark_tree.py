@@ -18,7 +18,7 @@ from sandbox import Sandbox
 from tests.support.policies import PolicyFiles
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.model.files import FileStatus, join
-from twinhive.transfer.tree.places import HIDDEN, Places
+from twinhive.transfer.tree.tree_places import HIDDEN, Places
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 

@@ -25,11 +25,11 @@ from tests.support.users.thrift_source import ThriftSource
 from twinhive.adapters.brokers.stomp_broker import StompBroker
 from twinhive.messages.announcing import AnnouncedDatabases
 from twinhive.messages.positions import POSITION_TABLE, PositionStore
-from twinhive.messages.publishing import Publisher, PublisherRules, PublisherStanding
+from twinhive.messages.publishing_messages import Publisher, PublisherRules, PublisherStanding
 from twinhive.model.messages.topics import TopicRules
 from twinhive.model.names import TableName
 from twinhive.model.thrift_objects import new_partition, text_table
-from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet
 
 pytestmark = pytest.mark.sandbox
 SECONDS = 60.0

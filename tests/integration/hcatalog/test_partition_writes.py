@@ -21,7 +21,7 @@ from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
-from twinhive.sets.listing import SetsOfDatabase
+from twinhive.sets.listed_sets import SetsOfDatabase
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import Job
@@ -35,7 +35,7 @@ SESSION = """
 import json, os, sys
 from pyspark.sql import SparkSession
 from twinhive.model.errors import TwinhiveError
-from twinhive.partition_writes.request import SmallFiles
+from twinhive.partition_writes.write_request import SmallFiles
 from twinhive.spark.partition_writes import write_partitions
 builder = SparkSession.builder.master("local[2]").appName("writer")
 for key, value in json.loads(sys.argv[1]).items():

@@ -16,7 +16,7 @@ from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.integration.one_policy import settled
 from tests.support.messages.running_broker import RunningBroker
 from twinhive.model.sets.mark import SetMark, sets_table
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 

@@ -21,7 +21,7 @@ from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.list_copies import ListCopies
 from twinhive.copies.move_primary import MovePrimary
 from twinhive.copies.publish_copies import PublishCopies
-from twinhive.model.copies.marks import CopyMark, mark_on
+from twinhive.model.copies.copy_marks import CopyMark, mark_on
 from twinhive.model.policy import Options
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
@@ -31,7 +31,7 @@ from twinhive.spark.copy_settings import ListedCopy
 from twinhive.spark.endings import NextSteps
 from twinhive.spark.jobs import copy_by_spark
 from twinhive.step.base import Work
-from twinhive.wiring.moving import MoveWiring
+from twinhive.wiring.table_move import MoveWiring
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 

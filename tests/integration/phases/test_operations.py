@@ -22,7 +22,7 @@ from twinhive.operations.replica_status import read_status
 from twinhive.operations.resync import Resync
 from twinhive.operations.skip_event import SkipEvent
 from twinhive.operations.unlock import Unlock
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 pytestmark = pytest.mark.sandbox
 

@@ -15,7 +15,7 @@ from tests.support.users.warehouse import Warehouse
 from twinhive.operations.repair import Repair
 from twinhive.step.base import Work
 from twinhive.transfer.staged.listing import list_files
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 from twinhive.verify.verify import Verify
 
 pytestmark = pytest.mark.sandbox

@@ -34,7 +34,7 @@ from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
 from twinhive.model.names import TableName
 from twinhive.remotes.local_definitions import LocalDefinitions
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.gateway import RemotesWiring
+from twinhive.wiring.gateway_wiring import RemotesWiring
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 __all__ = ["desk", "gateway", "gateway_port", "gateway_ports", "spark", "status_port"]

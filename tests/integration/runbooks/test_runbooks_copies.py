@@ -19,7 +19,7 @@ from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.copies_world import contents
 from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.airflow_edge.dags.move_dag import MOVE
-from twinhive.copies.standing import copies_of, totals
+from twinhive.copies.copies_standing import copies_of, totals
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 COPIES, QUERY = "copies", "asks_for_a_copy"

@@ -19,9 +19,9 @@ from twinhive.cli.app import run
 from twinhive.model.names import TableName
 from twinhive.observe.publisher_alerts import publisher_alerts, standing_line
 from twinhive.observe.publishers import PublisherSeen
-from twinhive.sets.marking import MarkSet
+from twinhive.sets.marking_sets import MarkSet
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.publishers import measure_publishers
+from twinhive.wiring.publisher_wiring import measure_publishers
 
 pytestmark = pytest.mark.sandbox
 __all__ = ["broker", "scene"]

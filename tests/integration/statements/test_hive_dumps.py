@@ -25,9 +25,9 @@ from twinhive.events.decoder import decode_event
 from twinhive.events.reader import position_at
 from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
 from twinhive.interop.hive_dump.converting import acknowledge, convert
+from twinhive.interop.hive_dump.hive_dump_reading import HiveDump, read_hive_dump
+from twinhive.interop.hive_dump.hive_layout import hive_directory
 from twinhive.interop.hive_dump.incremental_writing import write_incremental
-from twinhive.interop.hive_dump.places import hive_directory
-from twinhive.interop.hive_dump.reading import HiveDump, read_hive_dump
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.model.changes.contents import Shard
 from twinhive.model.changes.fold import fold

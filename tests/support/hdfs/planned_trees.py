@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.model.files import is_below, join, parent, relative_to
-from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.path_rule import Layout, lay_out
-from twinhive.transfer.tree.places import Places, is_ours
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
+from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
+from twinhive.transfer.tree.tree_places import Places, is_ours
 
 SOURCE, TARGET = "hdfs://east/d", "hdfs://west/t"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from twinhive.model.errors import Refused, Unreachable
-from twinhive.model.messages.message import TableMessage
+from twinhive.model.messages.hive_message import TableMessage
 
 
 @dataclass

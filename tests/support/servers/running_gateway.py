@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from twinhive.cluster_view.port import Port
 from twinhive.gateway.asking_again import ask_again
 from twinhive.gateway.definition_reading.cache import DefinitionCache
+from twinhive.gateway.gateway_metrics import CallCounts
 from twinhive.gateway.isolation import RemoteLimits
-from twinhive.gateway.links import LinkLimits, OpenLink
-from twinhive.gateway.metrics import CallCounts
+from twinhive.gateway.metastore_links import LinkLimits, OpenLink
 from twinhive.gateway.remote_pool import ReachedRemote, RemotePool
 from twinhive.gateway.server import Server, listen
 from twinhive.gateway.session import Session

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from twinhive.gateway.gateway_metrics import CallCounts, Ending
 from twinhive.gateway.isolation import BreakerState
-from twinhive.gateway.metrics import CallCounts, Ending
-from twinhive.gateway.status.pages import serve_status
+from twinhive.gateway.status.status_pages import serve_status
 
 WELL, DOWN = "thrift://well.example:9083", "thrift://down.example:9083"
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from tests.support.servers.loopback_server import LoopbackServer
 from twinhive.wire.ends import Short, end_of
-from twinhive.wire.message import WireMessage, read_head
+from twinhive.wire.thrift_message import WireMessage, read_head
 
 Answer = Callable[[WireMessage], bytes]
 

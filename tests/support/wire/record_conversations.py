@@ -26,7 +26,7 @@ from tests.support.servers.running_gateway import RunningGateway
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire.answering_metastore import whole_message
 from tests.support.wire.wire_metastore import client_of
-from twinhive.wire.message import MessageKind
+from twinhive.wire.thrift_message import MessageKind
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "conversations"
 DATABASE = "conversation"

@@ -10,10 +10,10 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol, TBinaryProtocolAcce
 from thrift.Thrift import TType
 from thrift.transport.TTransport import TMemoryBuffer
 
-from twinhive.wire.message import WireMessage, call, reply
+from twinhive.wire.method_table import METHODS
 from twinhive.wire.renames import Renames
 from twinhive.wire.roles import Role, decided
-from twinhive.wire.table import METHODS
+from twinhive.wire.thrift_message import WireMessage, call, reply
 
 
 def _add_what_the_bindings_lack() -> None:

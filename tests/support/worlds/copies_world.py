@@ -10,17 +10,17 @@ from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.copies.copied_objects import Marked, values_of
 from twinhive.copies.news import newest_news
-from twinhive.copies.objects import Marked, values_of
-from twinhive.model.copies.kept import KeptCopies
-from twinhive.model.copies.marks import CopyMark, mark_on
+from twinhive.model.copies.copy_marks import CopyMark, mark_on
+from twinhive.model.copies.kept_copies import KeptCopies
 from twinhive.model.files import is_hidden, relative_to
 from twinhive.model.names import TableName
 from twinhive.model.policy import DatabaseAddress, Options, Policy
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
 from twinhive.ports import FileReader, TreePorts, WritePorts
-from twinhive.routing.directories import states_like
+from twinhive.routing.nested_directories import states_like
 
 COPIES_ROOT = "hdfs://north/twinhive/copies"
 

@@ -13,7 +13,7 @@ from twinhive.model.errors import TwinhiveError
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
 from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 _ROOT = Path(__file__).parents[3]
 _READY = "ready"

@@ -9,9 +9,9 @@ from twinhive.model.names import TableName
 from twinhive.model.objects import Database
 from twinhive.table_exports.exporting import Exported, ExportTable
 from twinhive.table_exports.importing import ImportTable
-from twinhive.table_exports.placing import Imported
+from twinhive.table_exports.placing_import import Imported
 from twinhive.transfer.staged.copy_items import copy_items
-from twinhive.transfer.staged.outcome import CopyOutcome
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem
 
 EXPORTS = "hdfs://west/exports"

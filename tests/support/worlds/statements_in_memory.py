@@ -11,8 +11,8 @@ from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.worlds.fake_world import World
 from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.ports import WritePorts
-from twinhive.statements.running import dumping, loading, replicas, running, table_files
-from twinhive.wiring.policies import Servers
+from twinhive.statements.running import dumping, repl_loading, replicas, running, table_files
+from twinhive.wiring.policy_wiring import Servers
 
 
 def let_statements_reach(world: Callable[[], World], patch: pytest.MonkeyPatch) -> None:
@@ -34,8 +34,8 @@ def let_statements_reach(world: Callable[[], World], patch: pytest.MonkeyPatch) 
         patch.setenv(f"AIRFLOW_CONN_{cluster.upper()}_METASTORE", json.dumps({"host": thrift, "port": 9083}))
     patch.setattr(dumping, "files", files)
     patch.setattr(dumping, "metastore", metastore)
-    patch.setattr(loading, "files", files)
-    patch.setattr(loading, "ports_between", ports_between)
+    patch.setattr(repl_loading, "files", files)
+    patch.setattr(repl_loading, "ports_between", ports_between)
     patch.setattr(running, "metastore", metastore)
     patch.setattr(table_files, "files", files)
     patch.setattr(table_files, "table_writer", metastore)

@@ -15,7 +15,7 @@ from twinhive.model.policy import Options
 from twinhive.model.watching.load_progress import LoadProgress
 from twinhive.observe.follower import Follower
 from twinhive.observe.lag import measure
-from twinhive.observe.load_progress import read_progress
+from twinhive.observe.measured_progress import read_progress
 from twinhive.pipeline.phases import BOOTSTRAP
 from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.step.base import Work

@@ -10,9 +10,9 @@ import pytest
 from tests.checker.drill import Drill, Settings
 from twinhive.apply import actions, lane
 from twinhive.apply.actions import Action, Edit, Rows
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.lane import Lane
 from twinhive.apply.placing import Placing
-from twinhive.apply.progress import Progress
 from twinhive.apply.replica_cache import ReplicaCache
 from twinhive.apply.target import Target
 from twinhive.model.changes.events import Position

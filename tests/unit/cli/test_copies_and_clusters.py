@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from tests.support.policy_terminal import Terminal, a_terminal
-from twinhive.wiring.clusters import ClustersWiring
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.cluster_wiring import ClustersWiring
+from twinhive.wiring.policy_wiring import Wiring
 
 
 @pytest.fixture

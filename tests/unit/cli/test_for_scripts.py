@@ -12,7 +12,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from tests.support.policy_terminal import Terminal
-from twinhive.cli import operations as cli_operations
+from twinhive.cli import operations_command as cli_operations
 from twinhive.cli.app import app, run
 from twinhive.cli.exits import EXITS
 from twinhive.cli.json_output import plain
@@ -131,7 +131,7 @@ def test_a_process_ends_with_the_code_and_without_colour_on_a_pipe(terminal: Ter
 
 def test_a_check_imports_neither_servers_nor_steps() -> None:
     """What makes a command slow to start is what it imports."""
-    slow = ("jpype", "thrift", "twinhive.pipeline", "twinhive.wiring.policies", "pyspark")
+    slow = ("jpype", "thrift", "twinhive.pipeline", "twinhive.wiring.policy_wiring", "pyspark")
     seen = f"print([n for n in {slow} if n in sys.modules])"
     program = f"import sys, twinhive.cli.app as c; c.run(['check', '--config', sys.argv[1]]); {seen}"
     words = (sys.executable, "-c", program, str(PLUGINS.parent / "dags"))

@@ -10,7 +10,7 @@ import pytest
 from tests.support.messages.memory_broker import MemoryBroker
 from tests.support.policy_terminal import Terminal, a_terminal
 from twinhive.cli.app import run
-from twinhive.messages.publishing import Publisher, PublisherRules
+from twinhive.messages.publishing_messages import Publisher, PublisherRules
 from twinhive.settings import load_configuration, resolve_from_environment
 from twinhive.wiring.messages import MessagesWiring
 

@@ -12,8 +12,8 @@ from tests.support.wire.wire_metastore import Contents, WireMetastore
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
-from twinhive.wiring.gateway import RemotesWiring
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.gateway_wiring import RemotesWiring
+from twinhive.wiring.policy_wiring import Wiring
 
 FAR = RemoteLimits(connect=1, call=1)
 
@@ -131,7 +131,7 @@ def test_a_metastore_is_known_by_its_identity_not_by_its_address(remotes: Remote
 def test_a_remote_that_is_gone_and_one_that_never_answers_harm_no_other(
     remotes: Remotes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("twinhive.cli.remote.command.RemoteLimits", lambda: FAR)
+    monkeypatch.setattr("twinhive.cli.remote.remote_command.RemoteLimits", lambda: FAR)
     silent = Contents("silent")
     silent.gate.clear()
     server = WireMetastore(silent)

@@ -7,7 +7,7 @@ import textwrap
 LOOP = textwrap.dedent(
     """
     import signal
-    from twinhive.cli.messages.stopping import StopBySignal
+    from twinhive.cli.messages.loop_signals import StopBySignal
 
     for number in range(3_000):
         stop = StopBySignal()

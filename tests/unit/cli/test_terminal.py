@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.support.policy_terminal import Terminal
-from twinhive.cli.progress import phase_progress
+from twinhive.cli.progress_bar import phase_progress
 from twinhive.pipeline.runner import unwatched
 
 PLUGINS = Path(__file__).parents[3] / "plugins"

@@ -25,19 +25,19 @@ from tests.support.messages.cluster_messages import (
 from tests.support.seeds import seeds
 from tests.support.wire.wire_messages import KNOWN, answer, decoded, struct_class
 from twinhive.cluster_view.admitting import Entrance, PortCall, Refusal, check_default_port
-from twinhive.cluster_view.judging import Judge
-from twinhive.cluster_view.objects import SPECIFICATION, objects_in, structs_below
-from twinhive.cluster_view.pieces import ShownPieces
-from twinhive.cluster_view.showing import shown
+from twinhive.cluster_view.cluster_pieces import ShownPieces
+from twinhive.cluster_view.cluster_showing import shown
+from twinhive.cluster_view.placed_objects import SPECIFICATION, objects_in, structs_below
 from twinhive.cluster_view.sight import PLACE_KEYS, Sight
-from twinhive.gateway.cluster_ports.seen import _asks
+from twinhive.cluster_view.whereabouts import Judge
+from twinhive.gateway.cluster_ports.client_calls import _asks
 from twinhive.gateway.method_kinds import KIND_OF
 from twinhive.gateway.named_in_calls import named_in
 from twinhive.model.files import is_elsewhere
-from twinhive.wire.message import call
+from twinhive.wire.method_table import METHODS
 from twinhive.wire.renaming import struct_of
 from twinhive.wire.roles import Role
-from twinhive.wire.table import METHODS
+from twinhive.wire.thrift_message import call
 
 SEEDS = seeds(int(os.environ.get("TWINHIVE_HISTORIES") or 2), kind=10)
 OTHERS = [root for name, root in ROOTS.items() if name != "north"]

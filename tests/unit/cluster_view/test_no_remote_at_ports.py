@@ -14,15 +14,15 @@ from tests.support.wire.wire_messages import request
 from tests.unit.cluster_view.test_ports import _refused, a_settled_world, clients, the_port
 from twinhive.adapters.hive.thrift_json import struct_of
 from twinhive.gateway.answers import CallOutcome, Pieces
-from twinhive.gateway.cluster_ports.seen import seen_at
+from twinhive.gateway.cluster_ports.client_calls import seen_at
+from twinhive.gateway.gateway_metrics import Ending
 from twinhive.gateway.handing_on import PieceSink
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
-from twinhive.gateway.metrics import Ending
 from twinhive.model import thrift_objects as objects
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
-from twinhive.wire.message import Head, MessageKind
+from twinhive.wire.thrift_message import Head, MessageKind
 
 _LONG = 200
 """Tables of a list that is longer than what the gateway holds in these tests."""

@@ -18,18 +18,18 @@ from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld
 from tests.unit.copies.test_copies import CHANGES, a_world
 from twinhive.adapters.hive.thrift_json import struct_of
 from twinhive.cluster_view.admitting import Asks, Entrance, PortCall, Refusal
+from twinhive.cluster_view.cluster_showing import without_marks
 from twinhive.cluster_view.port import ClusterPort, DefaultPort, Port
-from twinhive.cluster_view.showing import without_marks
 from twinhive.cluster_view.sight import Sight
 from twinhive.gateway.isolation import RemoteLimits
-from twinhive.model.copies.marks import with_mark
+from twinhive.model.copies.copy_marks import with_mark
 from twinhive.model.copies.touches import ticket_of
 from twinhive.model.errors import Unreachable
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.thrift_objects import fresh_partition
 from twinhive.model.tjson import from_text, to_text
-from twinhive.routing.directories import directory_states, states_like
 from twinhive.routing.freshness import Freshness
+from twinhive.routing.nested_directories import directory_states, states_like
 
 ROOTS = {"east": "hdfs://east", "north": "hdfs://north"}
 ABSENT = "absent-on-north.run-on-east-or-see-twinhive-copies:"

@@ -9,8 +9,8 @@ from tests.support.memory_catalog import MemoryConnector, sales_catalog
 from twinhive.connectors.answering import AnsweringConnector
 from twinhive.connectors.blocking import BlockingCalls
 from twinhive.model.errors import Unreachable
-from twinhive.wire.message import STOP, call, text_field
-from twinhive.wire.reader import MessageReader
+from twinhive.wire.stream_reader import MessageReader
+from twinhive.wire.thrift_message import STOP, call, text_field
 
 TABLES = call("get_all_tables", 5, text_field(1, "sales") + STOP)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from twinhive.connectors.client_refusals import RefusedCall
 from twinhive.connectors.filters import parse_filter
-from twinhive.connectors.pruning import check_filter, lets_through
-from twinhive.connectors.refusals import RefusedCall
+from twinhive.connectors.partition_pruning import check_filter, lets_through
 
 
 @pytest.mark.parametrize("kind", ["decimal(10,2)", "double", "float", "timestamp", "boolean"])

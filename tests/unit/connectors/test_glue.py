@@ -4,14 +4,14 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
+from twinhive.connectors.catalog_reading import name_of, types_of
+from twinhive.connectors.client_refusals import RefusedCall
 from twinhive.connectors.filters import parse_filter
 from twinhive.connectors.glue import GlueCatalog, GlueConnector
-from twinhive.connectors.pruning import glue_expression, lets_through
-from twinhive.connectors.reading import name_of, types_of
-from twinhive.connectors.refusals import RefusedCall
+from twinhive.connectors.partition_pruning import glue_expression, lets_through
 from twinhive.connectors.responder import Responder
 from twinhive.model.errors import InvalidSettings
-from twinhive.wire.message import STOP, call, text_field
+from twinhive.wire.thrift_message import STOP, call, text_field
 
 STORAGE = {
     "Columns": [{"Name": "id", "Type": "int"}, {"Name": "Note", "Type": "string", "Comment": "a note"}],

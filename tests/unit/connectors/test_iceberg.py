@@ -13,11 +13,11 @@ from pyiceberg.types import DecimalType, ListType, LongType, NestedField, String
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.servers.iceberg_rest import iceberg_rest
+from twinhive.connectors.client_refusals import NothingFound, RefusedCall
 from twinhive.connectors.iceberg import IcebergCatalog, IcebergConnector
-from twinhive.connectors.refusals import NothingFound, RefusedCall
 from twinhive.connectors.responder import Responder
 from twinhive.model.errors import InvalidSettings
-from twinhive.wire.message import STOP, call, struct_field, text_field
+from twinhive.wire.thrift_message import STOP, call, struct_field, text_field
 
 PATH = "hdfs://east/lake/orders"
 

@@ -10,8 +10,8 @@ import pytest
 from tests.bad_input.connector_cases import connectors
 from twinhive.connectors.registry import connector_name, offered
 from twinhive.gateway.bodies import error_text
-from twinhive.wire.message import STOP, call, struct_field, text_field
-from twinhive.wire.reader import MessageReader
+from twinhive.wire.stream_reader import MessageReader
+from twinhive.wire.thrift_message import STOP, call, struct_field, text_field
 
 PAGE = Path(__file__).parents[3] / "docs" / "connectors.md"
 

@@ -14,9 +14,9 @@ from tests.support.seeds import seeds
 from twinhive.connectors.asked import ANSWERED
 from twinhive.connectors.responder import Responder
 from twinhive.model.errors import Refused, Unreachable
-from twinhive.wire.message import STOP, WireError, call, message_of, struct_field, text_field
+from twinhive.wire.method_table import METHODS
 from twinhive.wire.old_clients import OLD_METHODS
-from twinhive.wire.table import METHODS
+from twinhive.wire.thrift_message import STOP, WireError, call, message_of, struct_field, text_field
 
 
 class _Bound:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.worlds.copies_world import CopiesWorld
-from twinhive.copies.standing import copies_of
+from twinhive.copies.copies_standing import copies_of
 
 Break = Callable[[CopiesWorld], object]
 

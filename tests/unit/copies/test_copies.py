@@ -13,7 +13,7 @@ from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.list_copies import ListCopies
 from twinhive.copies.publish_copies import PublishCopies
 from twinhive.dry_run.rehearsal import rehearse
-from twinhive.model.copies.kept import KeptCopies
+from twinhive.model.copies.kept_copies import KeptCopies
 from twinhive.model.errors import Foreign, LeaseLost, Refused
 from twinhive.model.files import Space
 from twinhive.model.objects import Table

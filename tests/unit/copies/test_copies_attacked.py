@@ -15,18 +15,18 @@ from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placem
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.unit.copies.test_copies import CHANGES, a_quiet_world, a_world
 from tests.unit.copies.test_copies_histories import Users
+from twinhive.copies.copied_objects import values_of
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.list_copies import ListCopies
 from twinhive.copies.news import newest_news
-from twinhive.copies.objects import values_of
 from twinhive.copies.publish_copies import PublishCopies
 from twinhive.copies.retire import RetirePlacement
-from twinhive.model.copies.kept import KeptCopies
-from twinhive.model.copies.marks import CopyMark, DirectoryState, mark_on
+from twinhive.model.copies.copy_marks import CopyMark, DirectoryState, mark_on
+from twinhive.model.copies.kept_copies import KeptCopies
 from twinhive.model.errors import TwinhiveError
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase
-from twinhive.routing.directories import states_like
+from twinhive.routing.nested_directories import states_like
 from twinhive.step.base import Work
 
 Act = Callable[[CopiesWorld], object]

@@ -9,7 +9,7 @@ from tests.support.worlds.copies_world import a_placement
 from tests.unit.copies.test_move_primary import of_table
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.copies.move_primary import MovePrimary
-from twinhive.model.copies.marks import PREFIX, TICKET
+from twinhive.model.copies.copy_marks import PREFIX, TICKET
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.pipeline.phases import COPIES

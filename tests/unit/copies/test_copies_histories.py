@@ -8,7 +8,7 @@ import pytest
 from tests.support.seeds import seeds
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
-from twinhive.copies.standing import copies_of
+from twinhive.copies.copies_standing import copies_of
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.names import TableName
 

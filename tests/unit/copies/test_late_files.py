@@ -16,9 +16,9 @@ from tests.unit.copies.test_move_primary import (
     routed,
     rows,
 )
-from twinhive.copies.layout import moved_directory
 from twinhive.copies.move_primary import MovePrimary
-from twinhive.model.copies.moving import MOVING
+from twinhive.copies.placement_layout import moved_directory
+from twinhive.model.copies.move_mark import MOVING
 from twinhive.model.errors import ActNow
 from twinhive.routing.choosing import Nowhere
 

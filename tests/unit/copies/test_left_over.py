@@ -5,10 +5,10 @@ import pytest
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.unit.copies.test_lists_left_behind import killed
-from twinhive.copies import placing, publish_copies
+from twinhive.copies import placing_copies, publish_copies
 from twinhive.copies.copy_objects import CopyObjects
-from twinhive.copies.layout import building_directory, list_directory
 from twinhive.copies.list_copies import CopiesListed, ListCopies
+from twinhive.copies.placement_layout import building_directory, list_directory
 from twinhive.model.errors import LeaseLost, Refused
 from twinhive.model.files import Space
 from twinhive.model.lease_kinds import LeaseKind
@@ -81,7 +81,7 @@ def test_killed_at_any_change_a_run_comes_to_its_end(goes_on: bool, after_effect
 def test_what_was_being_put_together_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     world = a_world()
     with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(placing, "_prove", killed)
+        patched.setattr(placing_copies, "_prove", killed)
         world.run()
     assert len(below(world, "copies/building")) == 2
     something_happens(world)
@@ -157,7 +157,7 @@ def test_a_list_that_somebody_may_be_copying_stays_also_where_it_is_refused() ->
 
 def test_who_publishes_and_is_overtaken_by_who_clears_may_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
     world = a_world()
-    proving = placing._prove
+    proving = placing_copies._prove
 
     def overtaken(*given: object) -> None:
         with hold_lease(world.ports(), Work(world.placement), LeaseKind.PLACEMENT):
@@ -165,7 +165,7 @@ def test_who_publishes_and_is_overtaken_by_who_clears_may_try_again(monkeypatch:
         proving(*given)
 
     with monkeypatch.context() as patched, pytest.raises(LeaseLost):
-        patched.setattr(placing, "_prove", overtaken)
+        patched.setattr(placing_copies, "_prove", overtaken)
         world.run()
     world.settle()
     world.assert_complete("plain")

@@ -8,9 +8,9 @@ import pytest
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from tests.support.worlds.fake_world import killable
-from twinhive.copies.layout import position_path
+from twinhive.copies.copies_standing import copies_of
 from twinhive.copies.list_copies import CopiesListed, ListCopies
-from twinhive.copies.standing import copies_of
+from twinhive.copies.placement_layout import position_path
 from twinhive.dry_run.rehearsal import rehearse
 from twinhive.routing.freshness import Freshness
 from twinhive.step.base import Work

@@ -9,18 +9,18 @@ from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placem
 from tests.support.worlds.fake_world import killable
 from twinhive.copies.move_primary import MovePrimary
 from twinhive.copies.retire import RetirePlacement
-from twinhive.model.copies.kept import KeptCopies
-from twinhive.model.copies.marks import mark_on
-from twinhive.model.copies.moving import MOVING, PrimaryMove
+from twinhive.model.copies.copy_marks import mark_on
+from twinhive.model.copies.kept_copies import KeptCopies
+from twinhive.model.copies.move_mark import MOVING, PrimaryMove
 from twinhive.model.errors import ActNow, ChangedMeanwhile, LeaseLost, TableMoving, TryAgain
 from twinhive.model.files import is_below
 from twinhive.model.marks import STAMP
 from twinhive.model.names import TableName
 from twinhive.routing.choosing import Nowhere, Routed
-from twinhive.routing.directories import states_like
 from twinhive.routing.freshness import Freshness
-from twinhive.routing.reading import read_statement, view_reads
+from twinhive.routing.nested_directories import states_like
 from twinhive.routing.resolving import Clusters, Resolver
+from twinhive.routing.statement_reading import read_statement, view_reads
 
 HOME = "hdfs://north/home/sales.db"
 PLAIN = {"f": b"plain", "sub dir/g": b"below"}

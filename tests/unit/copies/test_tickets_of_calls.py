@@ -13,8 +13,8 @@ from tests.unit.copies.test_marks_dated_anew import lose_marks
 from tests.unit.copies.test_move_primary import a_world, move, moving
 from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.copies.list_copies import CopiesListed, ListCopies
-from twinhive.copies.marking import objects_now
-from twinhive.model.copies.kept import KeptCopies
+from twinhive.copies.marking_copies import objects_now
+from twinhive.model.copies.kept_copies import KeptCopies
 from twinhive.model.policy import DatabaseAddress
 from twinhive.pipeline.phases import COPIES
 from twinhive.pipeline.runner import run_phase

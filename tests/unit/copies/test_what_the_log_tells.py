@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tests.support.worlds.copies_world import CopiesWorld
+from twinhive.copies.copies_standing import copies_of
 from twinhive.copies.news import newest_news, read_news
-from twinhive.copies.standing import copies_of
 from twinhive.model.changes.events import Position
 from twinhive.routing.freshness import FollowedLog, Freshness
 

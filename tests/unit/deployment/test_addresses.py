@@ -15,12 +15,12 @@ from sandbox.brokers.broker_users import PASSWORDS, PUBLISHER, READER
 from sandbox.configuration import CLUSTERS
 from sandbox.postgres import AIRFLOW_DATABASE
 from tests.support.compose_file import CHECKOUT, airflow_services, environment, services
-from twinhive.cli import gateway
+from twinhive.cli import gateway_command
 from twinhive.cli.messages import publish
 from twinhive.model.connections import parse_connection
 from twinhive.settings import load_configuration
-from twinhive.wiring.endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.wiring.messages import broker_endpoint
+from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 
 USERS = (PUBLISHER, READER)
 
@@ -146,7 +146,7 @@ def test_the_gateway_listens_where_its_health_is_asked_and_its_port_is_published
     (port,) = map(int, re.findall(r"gateway:\n      port: (\d+)", page))
     outside, inside = (range(*map(int, one.split("-"))) for one in of_clusters.split(":")[1:])
     assert port in outside and outside == inside
-    assert {word for word in command if word.startswith("--")} <= options_of(gateway.app)
+    assert {word for word in command if word.startswith("--")} <= options_of(gateway_command.app)
 
 
 @pytest.mark.parametrize("cluster", CLUSTERS)

@@ -23,8 +23,8 @@ from tests.unit.events.messages import (
     tjson,
 )
 from twinhive.events.decoder import KNOWN_TYPES, decode_event
+from twinhive.events.event_objects import partition_of
 from twinhive.events.not_replicated import REASONS
-from twinhive.events.objects import partition_of
 from twinhive.model.changes.kinds import (
     AddConstraints,
     AddPartitions,

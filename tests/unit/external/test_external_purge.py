@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.hdfs.fake_trash import TRASH
 from tests.support.worlds.external_world import BASE, ExternalWorld
-from twinhive.transfer.tree.places import CLAIM
 from twinhive.transfer.tree.snapshots.snapshot_rotation import delete_snapshots
+from twinhive.transfer.tree.tree_places import CLAIM
 
 
 def a_world_with_a_dropped_table(**external: object) -> ExternalWorld:

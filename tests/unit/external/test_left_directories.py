@@ -5,7 +5,7 @@ from time import time
 
 from tests.support.worlds.external_world import BASE, ExternalWorld
 from twinhive.replica.synced import write_synced
-from twinhive.transfer.tree.places import CLAIM, Places
+from twinhive.transfer.tree.tree_places import CLAIM, Places
 
 AFAR = "/other/p=1"
 PLACE = f"{BASE}{AFAR}"

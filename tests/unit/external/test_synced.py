@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.builders import a_policy, an_external
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.external.sync import DirectorySync, Moment
+from twinhive.external.sync_directory import DirectorySync, Moment
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import Missing
 from twinhive.model.external.entries import Entry

@@ -23,9 +23,9 @@ from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.gateway.named_in_calls import renames_of
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
-from twinhive.wire.message import MessageKind, WireMessage, call, reply
+from twinhive.wire.method_table import METHODS
 from twinhive.wire.roles import Role, decided
-from twinhive.wire.table import METHODS
+from twinhive.wire.thrift_message import MessageKind, WireMessage, call, reply
 
 WORLDS = int(os.environ.get("TWINHIVE_GATEWAY_WORLDS", "6"))
 CALLS = 120

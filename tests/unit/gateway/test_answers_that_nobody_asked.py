@@ -17,7 +17,7 @@ from twinhive.gateway.bodies import error_text, texts_at
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase
 from twinhive.wire.ends import Short, end_of
-from twinhive.wire.message import (
+from twinhive.wire.thrift_message import (
     STOP,
     Head,
     MessageKind,

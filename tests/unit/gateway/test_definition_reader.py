@@ -10,12 +10,12 @@ from tests.support.wire.wire_messages import decoded, encoded, request, struct_c
 from tests.support.wire.wire_metastore import Contents, WireMetastore
 from twinhive.events.decoder import KNOWN_TYPES
 from twinhive.gateway.definition_reading.asking import BlockingMetastore
-from twinhive.gateway.definition_reading.reader import WireDefinitionReader
+from twinhive.gateway.definition_reading.definition_reader import WireDefinitionReader
 from twinhive.model.endpoints import MetastoreEndpoint
 from twinhive.model.errors import Unexplained, Unreachable
 from twinhive.model.remotes.data_connectors import DataConnector
-from twinhive.remotes.kept import definitions_of
-from twinhive.wire.message import WireMessage, reply
+from twinhive.remotes.kept_remotes import definitions_of
+from twinhive.wire.thrift_message import WireMessage, reply
 
 
 class Scripted:

@@ -16,9 +16,9 @@ from twinhive.gateway.bodies import error_text
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
-from twinhive.wire.message import STOP, WireMessage, call, reply, text_field
+from twinhive.wire.method_table import LIST, MAP, METHODS, SET, STRING, STRUCT, STRUCTS, Kind, Struct
 from twinhive.wire.roles import Role
-from twinhive.wire.table import LIST, MAP, METHODS, SET, STRING, STRUCT, STRUCTS, Kind, Struct
+from twinhive.wire.thrift_message import STOP, WireMessage, call, reply, text_field
 
 WRITES = [name for name, kind in KIND_OF.items() if kind in (MethodKind.WRITE, MethodKind.TABLE_DROP)]
 READS = [name for name, kind in KIND_OF.items() if kind is MethodKind.READ]

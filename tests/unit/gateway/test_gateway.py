@@ -22,8 +22,8 @@ from twinhive.gateway import remote_calls
 from twinhive.gateway.isolation import RemoteLimits
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
-from twinhive.wire.message import WireError
 from twinhive.wire.pieces import renamed_pieces
+from twinhive.wire.thrift_message import WireError
 
 LIMITS = RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3)
 

@@ -10,10 +10,10 @@ from hive_metastore import ttypes
 from tests.support.wire.wire_messages import answer
 from twinhive.gateway.handing_on import PassingOn
 from twinhive.ports.byte_links import ByteLink
-from twinhive.wire.message import WireError
-from twinhive.wire.reader import LongAnswer, MessageReader
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import renamed
+from twinhive.wire.stream_reader import LongAnswer, MessageReader
+from twinhive.wire.thrift_message import WireError
 
 BACK = Renames({"shop": "far"})
 MESSAGE = answer("get_partitions", [ttypes.Partition([str(day)], "shop", "t", parameters={}) for day in range(3_000)])

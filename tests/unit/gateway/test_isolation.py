@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from twinhive.gateway.gateway_metrics import CallCounts
 from twinhive.gateway.isolation import (
     Breaker,
     BreakerState,
@@ -13,7 +14,6 @@ from twinhive.gateway.isolation import (
     RemoteGuard,
     RemoteLimits,
 )
-from twinhive.gateway.metrics import CallCounts
 
 
 class Clock:

@@ -1,8 +1,8 @@
 """Every method of the metastore has its kind: a new one is decided by a person, and refused until then."""
 
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
+from twinhive.wire.method_table import METHODS
 from twinhive.wire.roles import Role
-from twinhive.wire.table import METHODS
 
 _NAMES = (Role.TABLE, Role.DATABASE, Role.FULL_NAME)
 

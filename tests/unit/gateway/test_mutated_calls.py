@@ -18,9 +18,9 @@ from tests.unit.gateway.test_each_method import PLACES, READS, Call, World, plac
 from tests.unit.wire.test_bad_bytes import mutated
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.model.names import TableName
-from twinhive.wire.forms import DatabaseText, key_of, split_full_name
-from twinhive.wire.message import WireMessage, call, reply
+from twinhive.wire.name_forms import DatabaseText, key_of, split_full_name
 from twinhive.wire.roles import Role, decided
+from twinhive.wire.thrift_message import WireMessage, call, reply
 
 MUTATED = int(os.environ.get("TWINHIVE_WIRE_MUTATIONS", "400"))
 FAR, BOUGHT = TableName("far", "t"), TableName("shop", "bought")

@@ -17,7 +17,7 @@ from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.remote_calls import RemoteCalls
 from twinhive.model.errors import Refused
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase
-from twinhive.wire.message import STOP, WireMessage, reply, text_field
+from twinhive.wire.thrift_message import STOP, WireMessage, reply, text_field
 
 LIMITS = RemoteLimits(connect=3, call=3, wait=0.2, probe_every=0.3)
 Send = Callable[[socket.socket, bytes], None]

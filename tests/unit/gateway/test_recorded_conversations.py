@@ -16,9 +16,9 @@ from tests.support.servers.running_gateway import RunningGateway
 from tests.support.wire.answering_metastore import AnsweringMetastore, whole_message
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
-from twinhive.wire.message import WireMessage, message_of
 from twinhive.wire.old_clients import OLD_METHODS
 from twinhive.wire.old_filters import with_sql_wildcards
+from twinhive.wire.thrift_message import WireMessage, message_of
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "conversations"
 CLIENTS = sorted(path.stem for path in FOLDER.glob("*.json"))

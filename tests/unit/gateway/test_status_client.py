@@ -5,11 +5,11 @@ from types import MappingProxyType
 import pytest
 
 from tests.support.servers.status_port import DOWN, WELL, a_count, nowhere, port_that_says, status_port
+from twinhive.gateway.gateway_metrics import CallCounts, Ending
 from twinhive.gateway.isolation import BreakerState
-from twinhive.gateway.metrics import CallCounts, Ending
-from twinhive.gateway.status import client as status_client
-from twinhive.gateway.status.client import look_at
-from twinhive.gateway.status.seen import remotes_of
+from twinhive.gateway.status import status_client
+from twinhive.gateway.status.gateway_findings import remotes_of
+from twinhive.gateway.status.status_client import look_at
 
 
 def test_a_remote_has_its_names_its_counts_and_since_when_it_fails_and_what_fails_comes_first() -> None:

@@ -19,7 +19,7 @@ from twinhive.cluster_view.sight import Sight
 from twinhive.gateway.definition_reading.cache import DefinitionCache
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase
 from twinhive.routing.freshness import Freshness
-from twinhive.wire.message import STOP, WireMessage, reply
+from twinhive.wire.thrift_message import STOP, WireMessage, reply
 
 NORTH = Sight("north", {"east": "hdfs://east", "north": "hdfs://north"}, "east", ())
 _HANGS = 10.0

@@ -18,9 +18,9 @@ from twinhive.gateway.isolation import RemoteLimits
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.model.names import TableName
 from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
-from twinhive.wire.message import WireMessage, call, reply
+from twinhive.wire.method_table import METHODS
 from twinhive.wire.roles import Role, decided
-from twinhive.wire.table import METHODS
+from twinhive.wire.thrift_message import WireMessage, call, reply
 
 LIMITS = RemoteLimits(connect=5, call=5, wait=5, failures=1_000_000)
 

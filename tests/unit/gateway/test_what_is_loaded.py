@@ -19,14 +19,14 @@ PROGRAM = f"""
 import sys
 from pathlib import Path
 import twinhive.cli.app
-from twinhive.cli import gateway
-from twinhive.cli.base import configuration_of
+from twinhive.cli import gateway_command
+from twinhive.cli.command_line import configuration_of
 
 configuration = configuration_of(Path(sys.argv[1]))
-resolve = gateway.resolver()
-ports = gateway.gateway_ports(configuration, "east", resolve, 9093)
+resolve = gateway_command.resolver()
+ports = gateway_command.gateway_ports(configuration, "east", resolve, 9093)
 print(sorted(ports))
-wiring = gateway.RemotesWiring(configuration, "east", resolve)
+wiring = gateway_command.RemotesWiring(configuration, "east", resolve)
 wiring.connectors.of("thrift")
 wiring.access
 print([name for name in {(*HEAVY, BINDINGS)} if name in sys.modules])

@@ -11,7 +11,7 @@ from twinhive.model.names import TableName
 from twinhive.model.placement import TablePlacement
 from twinhive.model.policy import DatabaseAddress
 from twinhive.model.remotes.definitions import REMOTE, RemoteTable
-from twinhive.remotes.kept import table_definition
+from twinhive.remotes.kept_remotes import table_definition
 
 URIS = {"hive.metastore.uris": "thrift://north:9083"}
 FAR = TableName("sales", "far")

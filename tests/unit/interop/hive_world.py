@@ -10,9 +10,9 @@ from twinhive.dump.sealed import SealedDump, open_sealed, seal
 from twinhive.dump.store import Dump
 from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
 from twinhive.interop.hive_dump.converting import convert
+from twinhive.interop.hive_dump.hive_dump_reading import HiveDump, read_hive_dump
+from twinhive.interop.hive_dump.hive_layout import hive_directory
 from twinhive.interop.hive_dump.incremental_writing import write_incremental
-from twinhive.interop.hive_dump.places import hive_directory
-from twinhive.interop.hive_dump.reading import HiveDump, read_hive_dump
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.model.policy import Policy
 from twinhive.statements.steps.repl_load import ReplLoad

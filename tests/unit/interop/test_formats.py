@@ -13,9 +13,9 @@ from twinhive.interop.hive_dump.descriptions import Description, EventsCount
 from twinhive.interop.hive_dump.event_reading import EventReading
 from twinhive.interop.hive_dump.event_writing import EventWriting
 from twinhive.interop.hive_dump.file_lines import decode_entries, decode_entry, encode_files
+from twinhive.interop.hive_dump.hive_layout import hive_directory
+from twinhive.interop.hive_dump.hive_structs import table_text
 from twinhive.interop.hive_dump.object_descriptions import Spec, encode_table
-from twinhive.interop.hive_dump.places import hive_directory
-from twinhive.interop.hive_dump.structs import table_text
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.events import EventRow

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.unit.interop.hive_world import ROOT, HiveWorld
+from twinhive.interop.hive_dump.hive_layout import HivePlaces, dumps_of_database
 from twinhive.interop.hive_dump.own_dumps import done_with, own_dumps
-from twinhive.interop.hive_dump.places import HivePlaces, dumps_of_database
 
 
 @pytest.fixture

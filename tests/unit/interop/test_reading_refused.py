@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.interop.hive_world import HiveWorld
-from twinhive.interop.hive_dump.reading import HiveDump, is_hive_dump, read_hive_dump
+from twinhive.interop.hive_dump.hive_dump_reading import HiveDump, is_hive_dump, read_hive_dump
 from twinhive.model.errors import ActNow, Missing, TwinhiveError
 
 

@@ -16,8 +16,8 @@ from twinhive.dump.publishing import remove_other_dumps
 from twinhive.dump.shards import unpack_lines
 from twinhive.dump.store import Dump
 from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
-from twinhive.interop.hive_dump.places import hive_directory
-from twinhive.interop.hive_dump.reading import read_hive_dump
+from twinhive.interop.hive_dump.hive_dump_reading import read_hive_dump
+from twinhive.interop.hive_dump.hive_layout import hive_directory
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.events import EventRow

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.journal_records import a_batch, a_failure, a_state, a_table, a_window
-from twinhive.journal.reading import open_reader
+from twinhive.journal.journal_reading import open_reader
 from twinhive.journal.writing import Journal
 from twinhive.model.errors import InvalidSettings, Unreachable
 

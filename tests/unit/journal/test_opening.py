@@ -8,7 +8,7 @@ from sqlalchemy import create_engine, inspect
 from tests.support.journal_records import a_window
 from twinhive.journal import address
 from twinhive.journal.address import is_shared, journal_address, resolved
-from twinhive.journal.reading import open_reader
+from twinhive.journal.journal_reading import open_reader
 from twinhive.journal.schema import METADATA
 from twinhive.journal.writing import Journal, open_journal
 from twinhive.model.errors import InvalidSettings

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.journal_records import NOW, a_failure, a_state, a_window
 from twinhive.journal import standing
-from twinhive.journal.reading import open_reader
+from twinhive.journal.journal_reading import open_reader
 from twinhive.journal.records import WHOLE_RUN, SentMessage
 from twinhive.journal.schema import METADATA
 from twinhive.journal.standing import what_is_open

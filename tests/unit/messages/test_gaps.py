@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.support.worlds.fake_world import backup
-from tests.unit.messages.test_publishing import ACTIVE, LOGS, STANDBY, Desk
+from tests.unit.messages.test_publishing_messages import ACTIVE, LOGS, STANDBY, Desk
 from tests.unit.observe.test_publishers import Site
 from twinhive.messages.positions import PositionStore
-from twinhive.messages.publishing import Publisher
+from twinhive.messages.publishing_messages import Publisher
 from twinhive.model.errors import Unreachable
 from twinhive.model.messages.position import ToldGap
 from twinhive.model.names import TableName

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from twinhive.messages.publishing import Publisher, run_publisher
+from twinhive.messages.publishing_messages import Publisher, run_publisher
 from twinhive.model.errors import ActNow, TwinhiveError, Unexplained, Unreachable
 
 
@@ -44,7 +44,7 @@ def published(publisher: Any) -> list[TwinhiveError | None]:
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("twinhive.messages.publishing._SHORTEST_PAUSE", 0.0)
+    monkeypatch.setattr("twinhive.messages.publishing_messages._SHORTEST_PAUSE", 0.0)
 
 
 @pytest.mark.parametrize("trouble", [Unexplained("MetaException(Broken pipe)"), Unreachable("no answer")])

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twinhive.model.equality.records import (
+from twinhive.model.equality.leaf_records import (
     NOT_READ,
     WIDTH,
     LeafRecord,

@@ -2,7 +2,7 @@
 
 from tests.support.servers.status_port import DOWN, a_count
 from twinhive.gateway.isolation import BreakerState
-from twinhive.gateway.status.seen import GatewaysSeen, remotes_of
+from twinhive.gateway.status.gateway_findings import GatewaysSeen, remotes_of
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.alert_memory import alarm, judge

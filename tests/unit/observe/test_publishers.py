@@ -12,7 +12,7 @@ from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.messages.announcing import AnnouncedDatabases
 from twinhive.messages.positions import POSITION_TABLE
-from twinhive.messages.publishing import Publisher, PublisherRules
+from twinhive.messages.publishing_messages import Publisher, PublisherRules
 from twinhive.model.errors import ActNow, TryAgain, Unreachable
 from twinhive.model.messages.topics import TopicRules
 from twinhive.model.names import TableName

@@ -29,8 +29,8 @@ from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import run_phase
 from twinhive.ports import TreePorts, WritePorts
-from twinhive.sets.listing import SetsOfDatabase, SetStanding
-from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.listed_sets import SetsOfDatabase, SetStanding
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet
 from twinhive.step.base import Work
 from twinhive.verify.verify import Verify
 

@@ -34,14 +34,14 @@ from twinhive.model.marks import LAST_ID, PHASE, POLICY, TARGET_FOR, Phase
 from twinhive.model.switching.promotion import PROMOTED, How, Promotion
 from twinhive.operations.failover import Failover
 from twinhive.operations.forget import Forget
-from twinhive.operations.kinds import KINDS, OperationFields, operation_of
+from twinhive.operations.operation_kinds import KINDS, OperationFields, operation_of
 from twinhive.operations.replica_status import read_status
 from twinhive.operations.unlock import Unlock
 from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.pipeline.phases import PHASES, stages_of
 from twinhive.pipeline.runner import run_whole
 from twinhive.step.base import Work
-from twinhive.transfer.tree.places import Places
+from twinhive.transfer.tree.tree_places import Places
 
 HOLDER = {"run": "terminal-1", "task": "failover", "by": "ann"}
 

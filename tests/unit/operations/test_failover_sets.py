@@ -14,9 +14,9 @@ from twinhive.model.names import TableName
 from twinhive.model.sets.mark import SETS_TABLE
 from twinhive.model.switching.fence import QUOTA
 from twinhive.operations.failover import Failover
-from twinhive.operations.fence.directories import directories_to_fence, source_database
+from twinhive.operations.fence.fenced_directories import directories_to_fence, source_database
 from twinhive.operations.set_news import set_news, unshown_sets
-from twinhive.sets.marking import MarkSet
+from twinhive.sets.marking_sets import MarkSet
 from twinhive.shown_sets.show import ShowSets
 from twinhive.step.base import Work
 

@@ -17,7 +17,7 @@ from twinhive.model.switching.fence import QUOTA
 from twinhive.operations.fence.fencing import fence_lease
 from twinhive.operations.forget import Forget
 from twinhive.replica.base_claim import write_claim
-from twinhive.transfer.tree.places import CLAIM
+from twinhive.transfer.tree.tree_places import CLAIM
 
 
 @contextmanager

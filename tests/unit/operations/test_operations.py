@@ -18,8 +18,8 @@ from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import without_marks
 from twinhive.model.names import TableName
 from twinhive.operations.forget import Forget
-from twinhive.operations.kinds import KINDS, OperationFields, operation_of
 from twinhive.operations.operation import Operation
+from twinhive.operations.operation_kinds import KINDS, OperationFields, operation_of
 from twinhive.operations.pausing import Pause, Unpause
 from twinhive.operations.replica_status import read_status
 from twinhive.operations.resync import Resync

@@ -3,8 +3,8 @@
 import pytest
 
 from twinhive.model.errors import Unreachable
+from twinhive.page.airflow_links import MONITOR
 from twinhive.page.dag_runs import DagStanding
-from twinhive.page.links import MONITOR
 from twinhive.page.notices import journal_down, monitor_notice
 
 NOW = 1_000_000.0

@@ -7,8 +7,8 @@ import pytest
 from tests.support.worlds.copies import left_by_kills
 from tests.unit.partition_writes.test_write import Written
 from twinhive.partition_writes.job_directory import JobDirectory
-from twinhive.partition_writes.request import SmallFiles
 from twinhive.partition_writes.write import PartitionWriter
+from twinhive.partition_writes.write_request import SmallFiles
 
 LARGE = "a long row that makes a large file"
 ROWS = {"a": ["1", "2", LARGE], "b": ["3"]}

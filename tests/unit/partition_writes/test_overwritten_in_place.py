@@ -8,7 +8,7 @@ from tests.unit.partition_writes.test_two_jobs import stopped_amid
 from tests.unit.partition_writes.test_write import NAME, Written
 from twinhive.model.errors import ActNow
 from twinhive.partition_writes.job_directory import JobDirectory
-from twinhive.partition_writes.showing import Showing
+from twinhive.partition_writes.showing_partitions import Showing
 
 AMID = [(Showing, "_tell"), (JobDirectory, "keep_shown")]
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.partition_writes.test_write import NAME, Written
 from twinhive.model.errors import ActNow
 from twinhive.partition_writes.job_directory import JobDirectory
-from twinhive.partition_writes.showing import Showing
+from twinhive.partition_writes.showing_partitions import Showing
 
 
 class Killed(BaseException):

@@ -17,10 +17,10 @@ from twinhive.model.marks import LAST_ID
 from twinhive.model.names import TableName
 from twinhive.model.objects import Table
 from twinhive.model.tjson import from_text, to_text
-from twinhive.partition_writes.request import PartitionWrite, SmallFiles
 from twinhive.partition_writes.write import PartitionsWritten, PartitionWriter
-from twinhive.sets.listing import SetsOfDatabase
-from twinhive.sets.marking import UnmarkSet
+from twinhive.partition_writes.write_request import PartitionWrite, SmallFiles
+from twinhive.sets.listed_sets import SetsOfDatabase
+from twinhive.sets.marking_sets import UnmarkSet
 
 NAME = TableName("sales", "days")
 PARQUET = "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe"

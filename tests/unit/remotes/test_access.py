@@ -11,7 +11,7 @@ from twinhive.model.remotes.definitions import RemoteDatabase
 from twinhive.remotes.access import Access, Allowed
 from twinhive.settings import load_configuration
 from twinhive.settings.remotes import RemotesFile, load_remotes
-from twinhive.wiring.gateway import RemotesWiring
+from twinhive.wiring.gateway_wiring import RemotesWiring
 
 RULES = (
     Allowed("thrift", ("thrift://*.east.example:9083",), "reader"),

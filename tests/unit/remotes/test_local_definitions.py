@@ -11,7 +11,7 @@ from tests.support.seeds import seeds
 from twinhive.model.objects import Database, Table
 from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.model.remotes.definitions import REMOTE, Definitions
-from twinhive.remotes.kept import definitions_of
+from twinhive.remotes.kept_remotes import definitions_of
 from twinhive.remotes.local_definitions import MOST_AGE, LocalDefinitions
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests.support.seeds import seeds
 from twinhive.model.names import TableName
 from twinhive.routing.choosing import Nowhere, Routed, Why, route
-from twinhive.routing.reading import read_statement
 from twinhive.routing.residence import ClusterStorageDescriptor, ObjectResidence, TableResidence
+from twinhive.routing.statement_reading import read_statement
 
 PRIMARY = {"t11": "C1", "t12": "C1", "t21": "C2", "t31": "C3"}
 NO_COPIES: Mapping[str, set[str]] = {}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.unit.copies.test_copies import CHANGES, a_world
-from twinhive.model.copies.marks import CopyMark, DirectoryState
+from twinhive.model.copies.copy_marks import CopyMark, DirectoryState
 from twinhive.model.names import TableName
 from twinhive.routing.freshness import FollowedLog, read_tail
 from twinhive.routing.log_tail import LogTail

@@ -8,7 +8,7 @@ import pytest
 from tests.support.seeds import seeds
 from twinhive.model.errors import ActNow
 from twinhive.routing.predicates import judge_of
-from twinhive.routing.reading import read_statement
+from twinhive.routing.statement_reading import read_statement
 
 TYPES = {"p": "string", "n": "int"}
 TEXTS = ["", "a", "A", "ab", "b", "10", "9", "é", "日本", "a b"]

@@ -8,11 +8,11 @@ import pytest
 from tests.support.seeds import seeds
 from tests.support.worlds.routed_worlds import Meant, RoutedWorld
 from twinhive.routing.choosing import Nowhere, Routed
-from twinhive.routing.directories import states_like
 from twinhive.routing.freshness import Freshness
-from twinhive.routing.reading import read_statement, view_reads
+from twinhive.routing.nested_directories import states_like
 from twinhive.routing.resolving import Clusters, Resolver
 from twinhive.routing.script import statements_of
+from twinhive.routing.statement_reading import read_statement, view_reads
 
 STATEMENTS = 10
 """Of each world."""

@@ -11,11 +11,11 @@ from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.model.tjson import from_text, to_text
 from twinhive.routing.choosing import Nowhere, Routed, Why
-from twinhive.routing.directories import states_like
 from twinhive.routing.freshness import Freshness
-from twinhive.routing.reading import read_statement, view_reads
+from twinhive.routing.nested_directories import states_like
 from twinhive.routing.refusing import refusal
 from twinhive.routing.resolving import Clusters, Resolver, read_names
+from twinhive.routing.statement_reading import read_statement, view_reads
 
 NORTH_ONLY = "insert into there select * from {}"
 

@@ -5,10 +5,10 @@ import pytest
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.routing.choosing import Lacks, Nowhere
-from twinhive.routing.reading import read_statement
 from twinhive.routing.refusing import refusal
 from twinhive.routing.residence import ObjectResidence
 from twinhive.routing.script import statements_of
+from twinhive.routing.statement_reading import read_statement
 from twinhive.routing.temporary import ScriptReader
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.builders import a_policy, a_table
 from tests.support.worlds.fake_world import REPLICA_ADDRESS, Killed, KillSwitch, a_world, killable, tuned
 from tests.unit.incremental.test_incremental import Followed
-from twinhive.apply.places import managed_root
+from twinhive.apply.managed_places import managed_root
 from twinhive.model.files import FileStatus, is_below, join, parent
 from twinhive.model.marks import STAMP
 from twinhive.model.names import TableName

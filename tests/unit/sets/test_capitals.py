@@ -4,8 +4,8 @@ import pytest
 
 from tests.unit.sets.test_store import LOGS, Store
 from twinhive.model.names import TableName
-from twinhive.sets.listing import ListedSet, SetsOfDatabase, SetStanding, left_behind, take_away
-from twinhive.sets.marking import UnmarkSet
+from twinhive.sets.listed_sets import ListedSet, SetsOfDatabase, SetStanding, left_behind, take_away
+from twinhive.sets.marking_sets import UnmarkSet
 
 
 @pytest.fixture

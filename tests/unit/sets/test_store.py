@@ -19,10 +19,10 @@ from twinhive.model.objects import Partition
 from twinhive.model.sets.mark import SetMark, sets_table
 from twinhive.model.sets.spec import SetSpec
 from twinhive.model.thrift_objects import new_partition
-from twinhive.sets.listing import SetsOfDatabase, SetStanding, left_behind, take_away
-from twinhive.sets.marking import MarkSet, UnmarkSet
+from twinhive.sets.listed_sets import SetsOfDatabase, SetStanding, left_behind, take_away
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.sets.set_waiting import wait_for_set, wanted_set
 from twinhive.sets.there import WantedSet, sets_there
-from twinhive.sets.waiting import wait_for_set, wanted_set
 
 LOGS = TableName("sales", "logs")
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.sets.test_store import LOGS, Store
 from twinhive.model.errors import InvalidSettings
-from twinhive.sets.marking import UnmarkSet
+from twinhive.sets.marking_sets import UnmarkSet
 
 
 @pytest.fixture

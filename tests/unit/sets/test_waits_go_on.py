@@ -9,8 +9,8 @@ from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
 from twinhive.model.errors import Refused, TwinhiveError, Unexplained, Unreachable
 from twinhive.model.names import TableName
-from twinhive.sets.marking import MarkSet
-from twinhive.sets.waiting import wait_for_set, wanted_set
+from twinhive.sets.marking_sets import MarkSet
+from twinhive.sets.set_waiting import wait_for_set, wanted_set
 
 LOGS = TableName("sales", "logs")
 

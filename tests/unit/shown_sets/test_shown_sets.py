@@ -23,9 +23,9 @@ from twinhive.pipeline.phases import INCREMENTAL, SCAN
 from twinhive.pipeline.runner import run_bootstrap, run_phase
 from twinhive.replica.held_sets import held_sets
 from twinhive.requests.request_files import request_table
-from twinhive.sets.listing import SetsOfDatabase, SetStanding, left_behind, take_away
-from twinhive.sets.marking import MarkSet, UnmarkSet, partitions_of
-from twinhive.sets.waiting import wait_for_set, wanted_set
+from twinhive.sets.listed_sets import SetsOfDatabase, SetStanding, left_behind, take_away
+from twinhive.sets.marking_sets import MarkSet, UnmarkSet, partitions_of
+from twinhive.sets.set_waiting import wait_for_set, wanted_set
 
 SALES = "sales"
 

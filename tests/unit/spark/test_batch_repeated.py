@@ -18,8 +18,8 @@ from tests.unit.transfer.tree.test_sync_killed import (
 from tests.unit.transfer.tree.trees import Changed, Trees
 from twinhive.model.errors import Unreachable
 from twinhive.transfer.tree.executing import Executor, TreeCopyJob
-from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
 
 
 class Repeated:

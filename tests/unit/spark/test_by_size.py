@@ -14,8 +14,8 @@ from twinhive.spark.by_size import LargeBySpark
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.submitting import IN_A_TERMINAL
 from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob
-from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
 
 
 def no_spark() -> SparkCluster:

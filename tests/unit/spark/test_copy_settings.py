@@ -13,10 +13,10 @@ from twinhive.spark.copy_settings import CopySettings, ListedCopy, TreeCopy
 from twinhive.spark.submitting import SparkCopy, settings_of
 from twinhive.transfer.engine.attributes import Newborn
 from twinhive.transfer.staged.job import CopyJob
-from twinhive.transfer.tree.batches import FileBatch
 from twinhive.transfer.tree.executing import TreeCopyJob
-from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.request import SyncOptions
+from twinhive.transfer.tree.tree_batches import FileBatch
+from twinhive.transfer.tree.tree_places import Places
 
 OPTIONS = SyncOptions.of(
     {"preserve": "ugat", "delete": "trash", "exclude": ["a/.*"], "bandwidth_mb": 30.0, "threads": 5, "append": True}

@@ -15,15 +15,15 @@ from twinhive.model.files import FileStatus
 from twinhive.spark import spark_submit
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.submitting import SparkCopy, by_spark, deal
-from twinhive.transfer.tree.actions import ActionKind, FileAction
-from twinhive.transfer.tree.batches import read_batch
 from twinhive.transfer.tree.executing import TreeCopyJob
 from twinhive.transfer.tree.file_actions import Compared, Done, Result
-from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.outcome_document import to_document
-from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import SyncOptions
+from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
+from twinhive.transfer.tree.tree_batches import read_batch
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
+from twinhive.transfer.tree.tree_places import Places
 
 SECRET = "not-for-others"
 CONF = {"spark.executor.memory": "2g", "spark.cores.max": "9"}

@@ -7,7 +7,7 @@ from tests.unit.incremental.test_incremental import Followed
 from tests.unit.operations.test_failover import ready
 from twinhive.model.errors import Unexplained
 from twinhive.step.base import Work
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 from twinhive.verify.verify import Verify
 
 

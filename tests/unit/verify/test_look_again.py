@@ -7,7 +7,7 @@ from tests.unit.verify.verifying import Verifying
 from twinhive.model.errors import ActNow
 from twinhive.step.base import Work
 from twinhive.verify.look_again import LookAgain
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 
 
 def look_again(verifying: Verifying, during=lambda: None) -> Verified:

@@ -18,7 +18,7 @@ from twinhive.operations.replica_status import read_status
 from twinhive.requests.request_files import request_table
 from twinhive.verify import rounds
 from twinhive.verify.ledger_files import verify_directory
-from twinhive.verify.outcome import last_outcome
+from twinhive.verify.verification_outcome import last_outcome
 
 ORDERS, PLAIN = TableName("sales", "orders"), TableName("sales", "plain")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.unit.verify.verifying import Verifying
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 
 MANY = 1_000
 

@@ -17,7 +17,7 @@ from tests.unit.verify.verifying import Verifying
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.step.base import Work
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 from twinhive.verify.verify import _BETWEEN_SECONDS as BETWEEN_ROUNDS
 from twinhive.verify.verify import Verify
 

@@ -11,7 +11,7 @@ from tests.unit.verify.verifying import Verifying
 from twinhive.model.errors import ActNow
 from twinhive.operations.repair import Repair
 from twinhive.operations.resync_everything import ResyncEverything
-from twinhive.verify.outcome import Verified, write_outcome
+from twinhive.verify.verification_outcome import Verified, write_outcome
 
 HOLDER = {"by": "ann"}
 

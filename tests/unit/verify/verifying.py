@@ -6,7 +6,7 @@ from typing import Any
 from tests.support.worlds.fake_world import LISTENER, REPLICA_ADDRESS
 from tests.unit.incremental.test_incremental import Followed
 from twinhive.step.base import Work
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 from twinhive.verify.verify import Verify
 
 NIGHT = 20_000 * 86_400.0

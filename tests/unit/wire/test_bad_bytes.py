@@ -13,11 +13,11 @@ from tests.support.seeds import seeds
 from tests.support.wire.wire_messages import random_message, request
 from twinhive.wire import scanning
 from twinhive.wire.ends import Short, end_of
-from twinhive.wire.message import Spoken, WireError, WireMessage, call, message_of, spoken
-from twinhive.wire.reader import MessageReader, NotStrictBinary
+from twinhive.wire.method_table import LIST, MAP, SET, STRING, STRUCT
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import names_of, renamed
-from twinhive.wire.table import LIST, MAP, SET, STRING, STRUCT
+from twinhive.wire.stream_reader import MessageReader, NotStrictBinary
+from twinhive.wire.thrift_message import Spoken, WireError, WireMessage, call, message_of, spoken
 
 MUTATED = int(os.environ.get("TWINHIVE_WIRE_MUTATIONS", "2000"))
 RENAMES = Renames({"shop": "flights_west"}, {("east", "planes"): ("west", "aircraft")})

@@ -9,12 +9,12 @@ from tests.support.seeds import seeds
 from tests.support.wire.wire_trees import Box, Branch, Leaf, Tree, encoded_tree, leaves_of, random_tree
 from tests.unit.wire.test_renaming_is_exact import MESSAGES, RENAMES
 from twinhive.wire import renaming, scanning
-from twinhive.wire.looking import FoundText, relate
-from twinhive.wire.message import Head, MessageKind, WireError, WireMessage, message_with
+from twinhive.wire.field_roles import FoundText, relate
+from twinhive.wire.method_table import METHODS
 from twinhive.wire.pieces import RenamedPieces
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import renamed, struct_of
-from twinhive.wire.table import METHODS
+from twinhive.wire.thrift_message import Head, MessageKind, WireError, WireMessage, message_with
 
 ALL = sorted(METHODS)
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from twinhive.wire.method_table import LIST, NO_FIELDS, STRING
 from twinhive.wire.scanning import StructScan
-from twinhive.wire.table import LIST, NO_FIELDS, STRING
 
 RUNS = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 200)), max_size=6)
 """How long texts are, and how many as long as each other follow."""

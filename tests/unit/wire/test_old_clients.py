@@ -5,8 +5,8 @@ from hive_metastore import ThriftHiveMetastore
 from hive_metastore.ttypes import GetTableResult, GetTablesResult, Table
 
 from tests.support.wire.wire_messages import answer, decoded, request
-from twinhive.wire.message import application_error, call, declared_error, reply
 from twinhive.wire.old_clients import old_call
+from twinhive.wire.thrift_message import application_error, call, declared_error, reply
 
 
 def test_a_table_is_asked_and_answered_in_the_old_way() -> None:

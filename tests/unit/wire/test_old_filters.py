@@ -5,8 +5,8 @@ import time
 import pytest
 
 from twinhive.connectors.encoding import fields_of
-from twinhive.wire.message import STOP, WireMessage, call, message_of, text_field
 from twinhive.wire.old_filters import with_sql_wildcards
+from twinhive.wire.thrift_message import STOP, WireMessage, call, message_of, text_field
 
 
 def _asked(text: str, method: str = "get_partitions_by_filter") -> WireMessage:

@@ -15,10 +15,10 @@ from hive_metastore.ttypes import (
 )
 
 from tests.support.wire.wire_messages import answer, decoded, request
-from twinhive.wire.message import WireError
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import Name, names_of, renamed, rewritten
 from twinhive.wire.roles import Role
+from twinhive.wire.thrift_message import WireError
 
 
 def test_a_table_is_asked_by_another_name() -> None:

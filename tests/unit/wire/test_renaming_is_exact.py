@@ -10,12 +10,12 @@ from tests.support.wire.wire_messages import decoded, random_message, renamed_ob
 from twinhive.wire import renaming, scanning
 from twinhive.wire.decoding import groups_in
 from twinhive.wire.ends import end_of
-from twinhive.wire.message import WireError, WireMessage
+from twinhive.wire.method_table import NO_FIELDS
 from twinhive.wire.pieces import RenamedPieces
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import NAMES, renamed, struct_of
 from twinhive.wire.scanning import StructScan
-from twinhive.wire.table import NO_FIELDS
+from twinhive.wire.thrift_message import WireError, WireMessage
 from twinhive.wire.walking import found_in
 
 MESSAGES = int(os.environ.get("TWINHIVE_WIRE_MESSAGES", "1500"))

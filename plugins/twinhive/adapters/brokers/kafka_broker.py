@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from twinhive.adapters.brokers.kafka_errors import OF_GROUPS, is_refusal, refused, trouble_of, unusable
 from twinhive.model.endpoints import BrokerEndpoint
 from twinhive.model.errors import InvalidSettings
-from twinhive.model.messages.message import TableMessage
+from twinhive.model.messages.hive_message import TableMessage
 
 _LOOK_SECONDS = 1.0
 """How often a subscription looks for topics that were made since."""

@@ -14,7 +14,7 @@ from stomp.exception import StompException
 from twinhive.adapters.brokers.stomp_frames import Frames
 from twinhive.model.endpoints import BrokerEndpoint
 from twinhive.model.errors import Unreachable
-from twinhive.model.messages.message import EVENT, TableMessage
+from twinhive.model.messages.hive_message import EVENT, TableMessage
 
 _HEARTBEATS = (5_000, 5_000)
 """Milliseconds: a broker that is silent for longer is lost, also one that is frozen."""

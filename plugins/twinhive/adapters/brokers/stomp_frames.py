@@ -10,7 +10,7 @@ from stomp.exception import StompException
 from stomp.utils import Frame
 
 from twinhive.model.errors import Refused, TwinhiveError, Unreachable, Unwell
-from twinhive.model.messages.message import TableMessage
+from twinhive.model.messages.hive_message import TableMessage
 
 _REFUSALS = (
     *("not authorized", "password is invalid", "user name", "anonymous", "security", "failed to authenticate"),

@@ -9,7 +9,7 @@ from airflow.sdk import DAG, Param
 from twinhive.airflow_edge.dags.lanes import priority_of
 from twinhive.airflow_edge.dags.task_places import TaskKind, placed
 from twinhive.airflow_edge.monitor.failure_callbacks import failure_callbacks
-from twinhive.airflow_edge.monitor.failures import RETRIES
+from twinhive.airflow_edge.monitor.task_failures import RETRIES
 from twinhive.settings import PolicyEntry
 
 ALWAYS: Mapping[str, Any] = {

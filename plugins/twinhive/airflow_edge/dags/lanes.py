@@ -10,7 +10,7 @@ data lane pass the last one of an event lane. They are small, so that other peop
 
 from typing import Any
 
-from twinhive.pipeline.facts import FACTS, PLACEMENT_FACTS, Start, started_by
+from twinhive.pipeline.phase_facts import FACTS, PLACEMENT_FACTS, Start, started_by
 from twinhive.pipeline.phases import HandOver
 from twinhive.settings import PolicySettings
 

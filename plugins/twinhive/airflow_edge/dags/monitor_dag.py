@@ -22,16 +22,16 @@ from typing import Any
 
 from airflow.sdk import DAG, Asset, BaseOperator, CronTriggerTimetable, SkipMixin
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.assets import hint, hints_alias
 from twinhive.airflow_edge.dags.dag_arguments import ALWAYS
-from twinhive.airflow_edge.dags.forms import checked_form
+from twinhive.airflow_edge.dags.run_forms import checked_form
 from twinhive.airflow_edge.monitor import metrics
-from twinhive.airflow_edge.monitor.failures import RETRY_RULES, PersonMustAct, as_airflow_failures
 from twinhive.airflow_edge.monitor.open_failures import send_metrics
 from twinhive.airflow_edge.monitor.recorded_lags import record_lags
 from twinhive.airflow_edge.monitor.recorded_publishers import record_publishers
 from twinhive.airflow_edge.monitor.stalled_copies import placements_at, with_stalled
+from twinhive.airflow_edge.monitor.task_failures import RETRY_RULES, PersonMustAct, as_airflow_failures
 from twinhive.airflow_edge.monitor.watch_round import WatchedRemotes, WatchRound
 from twinhive.journal.standing import Open, what_is_open
 from twinhive.journal.writing import open_journal
@@ -41,8 +41,8 @@ from twinhive.observe.alert_memory import Judged, alarm, judge
 from twinhive.observe.lag import PolicyLag
 from twinhive.observe.lag_alerts import state_line
 from twinhive.settings import Configuration, load_configuration
-from twinhive.wiring.lag import measure_policies
-from twinhive.wiring.publishers import measure_publishers
+from twinhive.wiring.lag_wiring import measure_policies
+from twinhive.wiring.publisher_wiring import measure_publishers
 
 MONITOR = "twinhive.monitor"
 Notify = Callable[[Any], Any]

@@ -5,13 +5,13 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.dag_arguments import ALWAYS, with_form
-from twinhive.airflow_edge.dags.forms import checked_form
 from twinhive.airflow_edge.dags.params import NOTHING_CHANGED, dry_run_first
+from twinhive.airflow_edge.dags.run_forms import checked_form
 from twinhive.airflow_edge.monitor.failure_callbacks import failure_callbacks
-from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.monitor.recording import recorded_task
+from twinhive.airflow_edge.monitor.task_failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.tasks.log_groups import FoldedLog
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.airflow_edge.tasks.stage_task import StageOf, holder
@@ -19,8 +19,8 @@ from twinhive.copies.move_primary import MovePrimary
 from twinhive.model.policy import Options
 from twinhive.settings import Configuration, load_configuration
 from twinhive.spark.cluster import SparkCluster
-from twinhive.statements.running.moving import by_spark, planned
-from twinhive.wiring.moving import MoveWiring
+from twinhive.statements.running.moving_primary import by_spark, planned
+from twinhive.wiring.table_move import MoveWiring
 
 MOVE = "twinhive.move_primary"
 _TASK = "move"

@@ -11,18 +11,18 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.airflow_edge.dags.dag_arguments import dag_arguments, with_form
-from twinhive.airflow_edge.dags.forms import checked_form
 from twinhive.airflow_edge.dags.params import NOTHING_CHANGED, dry_run_first
+from twinhive.airflow_edge.dags.run_forms import checked_form
 from twinhive.airflow_edge.dags.task_places import TaskKind
-from twinhive.airflow_edge.monitor.failures import as_airflow_failures
 from twinhive.airflow_edge.monitor.recording import recorded_task
+from twinhive.airflow_edge.monitor.task_failures import as_airflow_failures
 from twinhive.airflow_edge.tasks.stage_task import StageOf, holder
 from twinhive.model.errors import InvalidSettings
-from twinhive.operations.kinds import GIVING_UP, MENDING, OperationFields, OperationKind, operation_of
+from twinhive.operations.operation_kinds import GIVING_UP, MENDING, OperationFields, OperationKind, operation_of
 from twinhive.settings import PolicyEntry, load_configuration
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 OPERATE, GIVE_UP = "operate", "give_up"
 """The DAGs' names after the policy's, and their tasks'."""

@@ -3,7 +3,7 @@
 from airflow.sdk import Param
 
 from twinhive.airflow_edge.tasks.dry_run import DRY_RUN
-from twinhive.pipeline.facts import RunOption, facts_of
+from twinhive.pipeline.phase_facts import RunOption, facts_of
 from twinhive.settings import PolicyEntry
 
 _TUNING = "Tuning"

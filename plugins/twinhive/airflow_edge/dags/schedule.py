@@ -10,7 +10,7 @@ from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable
 
 from twinhive.airflow_edge.dags.assets import pending_asset, source_asset
 from twinhive.airflow_edge.dags.lanes import brings_data
-from twinhive.pipeline.facts import Start, facts_of
+from twinhive.pipeline.phase_facts import Start, facts_of
 from twinhive.settings import ClusterSettings, PolicyEntry
 
 _EVERY_MINUTES = 2

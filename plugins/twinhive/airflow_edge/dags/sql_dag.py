@@ -6,11 +6,11 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.airflow_edge.dags.dag_arguments import ALWAYS, with_form
-from twinhive.airflow_edge.dags.forms import checked_form
 from twinhive.airflow_edge.dags.params import NOTHING_CHANGED, dry_run_first
+from twinhive.airflow_edge.dags.run_forms import checked_form
 from twinhive.airflow_edge.monitor.failure_callbacks import failure_callbacks
-from twinhive.airflow_edge.monitor.failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.monitor.recording import recorded_task
+from twinhive.airflow_edge.monitor.task_failures import RETRIES, as_airflow_failures
 from twinhive.airflow_edge.statement_operator import said, statement_place
 from twinhive.airflow_edge.tasks.log_groups import FoldedLog
 from twinhive.airflow_edge.tasks.stage_task import StageOf, holder

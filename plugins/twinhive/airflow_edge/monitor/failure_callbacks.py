@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from twinhive.airflow_edge.monitor.failures import TaskStopped
+from twinhive.airflow_edge.monitor.alert_delivery import Teller
 from twinhive.airflow_edge.monitor.open_failures import failing_of
-from twinhive.airflow_edge.monitor.telling import Teller
-from twinhive.alerting.message import Message
+from twinhive.airflow_edge.monitor.task_failures import TaskStopped
+from twinhive.alerting.alert_message import Message
 from twinhive.journal.records import WHOLE_RUN, Failure
 from twinhive.journal.standing import Open, what_is_open
 from twinhive.journal.writing import Journal, open_journal
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.lag_alerts import Alert, Failing, failure_alert
-from twinhive.pipeline.facts import FACTS, Start
+from twinhive.pipeline.phase_facts import FACTS, Start
 from twinhive.settings import load_configuration
 
 _LOG = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from opentelemetry.metrics import get_meter_provider
 from twinhive.journal.patience import within
 from twinhive.observe.lag import PolicyLag
 from twinhive.observe.publishers import PublisherSeen
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 
 LAG_SECONDS = "twinhive.lag.seconds"
 LAG_EVENTS = "twinhive.lag.events"

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from airflow.sdk import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 
+from twinhive.alerting.alert_message import Letter
 from twinhive.alerting.channels import Email, NotSent, Slack, Webhook
-from twinhive.alerting.message import Letter
-from twinhive.settings.watching import ChannelSettings
+from twinhive.settings.watch_settings import ChannelSettings
 
 _SLACK = "https://hooks.slack.com/services"
 _SCHEMES = ("http", "https")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from twinhive.copies.layout import copies_directory
-from twinhive.copies.standing import TableCopies, copies_of
+from twinhive.copies.copies_standing import TableCopies, copies_of
+from twinhive.copies.placement_layout import copies_directory
 from twinhive.journal.records import RecordedCopies
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts

@@ -8,7 +8,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.text import render
 from twinhive.operations.readiness import readiness
 from twinhive.ports import WritePorts
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 
 _NAMED = 20
 

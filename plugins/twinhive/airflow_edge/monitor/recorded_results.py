@@ -36,9 +36,9 @@ from twinhive.pipeline.phases import phases_before
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scanned
 from twinhive.transfer.staged.job import CopyJob
-from twinhive.verify.outcome import Verified
-from twinhive.wiring.lag import limits_of
-from twinhive.wiring.policies import Wiring
+from twinhive.verify.verification_outcome import Verified
+from twinhive.wiring.lag_wiring import limits_of
+from twinhive.wiring.policy_wiring import Wiring
 
 _PATIENCE_SECONDS = 5.0
 

@@ -9,7 +9,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.sets.mark import SetMark
 from twinhive.ports import ReadPorts
 from twinhive.replica.sets_run import run_of_sets
-from twinhive.sets.listing import shown_sets
+from twinhive.sets.listed_sets import shown_sets
 
 _MOST = 1_000
 

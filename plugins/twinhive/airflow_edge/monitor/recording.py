@@ -29,9 +29,9 @@ from twinhive.pipeline.phases import Effect, Step
 from twinhive.ports import WritePorts
 from twinhive.scan.scan import Scan
 from twinhive.verify.look_again import LookAgain
-from twinhive.verify.outcome import Verified
+from twinhive.verify.verification_outcome import Verified
 from twinhive.verify.verify import Verify
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 _LOG = logging.getLogger(__name__)
 _MOST_COMMANDS = 5

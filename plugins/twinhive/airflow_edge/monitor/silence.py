@@ -5,8 +5,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from twinhive.airflow_edge.monitor.telling import Teller
-from twinhive.alerting.message import Message
+from twinhive.airflow_edge.monitor.alert_delivery import Teller
+from twinhive.alerting.alert_message import Message
 from twinhive.journal.standing import what_is_open
 from twinhive.journal.writing import open_journal
 from twinhive.model.errors import ActNow, TwinhiveError

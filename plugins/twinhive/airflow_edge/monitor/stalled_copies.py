@@ -12,7 +12,7 @@ from twinhive.model.watching.at_work import CopyAtWork
 from twinhive.observe.follower import Limits
 from twinhive.observe.lag import PolicyLag
 from twinhive.settings import Configuration, PlacementEntry
-from twinhive.settings.watching import CopyWatchSettings
+from twinhive.settings.watch_settings import CopyWatchSettings
 
 IsRunning = Callable[[CopyAtWork], bool]
 

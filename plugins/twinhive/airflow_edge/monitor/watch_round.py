@@ -8,11 +8,11 @@ from typing import Any
 
 from airflow.sdk.configuration import conf
 
+from twinhive.airflow_edge.monitor.alert_delivery import Teller
 from twinhive.airflow_edge.monitor.open_failures import failing_of, topics_open
-from twinhive.airflow_edge.monitor.telling import Teller
-from twinhive.alerting.message import Message
-from twinhive.gateway.status.client import look_at
-from twinhive.gateway.status.seen import GatewaysSeen
+from twinhive.alerting.alert_message import Message
+from twinhive.gateway.status.gateway_findings import GatewaysSeen
+from twinhive.gateway.status.status_client import look_at
 from twinhive.journal.address import is_shared, journal_address
 from twinhive.journal.records import OpenFailures, SentMessage
 from twinhive.journal.standing import Open
@@ -28,7 +28,7 @@ from twinhive.observe.publisher_alerts import cluster_of, messages_of, publisher
 from twinhive.observe.publishers import PublisherSeen
 from twinhive.settings import Configuration
 from twinhive.settings.remotes import load_remotes, told_of_remotes
-from twinhive.settings.watching import NotificationSettings
+from twinhive.settings.watch_settings import NotificationSettings
 
 _JOURNAL_GRACE = 600.0
 _UNTOLD_GRACE = 300.0

@@ -10,13 +10,13 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 
 from twinhive.adapters.class_archive import class_archive
 from twinhive.adapters.spark_package import native_package, package_cache, python_package
-from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.dags.forms import checked_form
-from twinhive.airflow_edge.monitor.failures import as_airflow_failures
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
+from twinhive.airflow_edge.dags.run_forms import checked_form
 from twinhive.airflow_edge.monitor.recording import recorded
+from twinhive.airflow_edge.monitor.task_failures import as_airflow_failures
 from twinhive.airflow_edge.tasks.dry_run import leave_to_a_real_run
 from twinhive.airflow_edge.tasks.log_groups import folded
-from twinhive.airflow_edge.tasks.spark_submit import explain_spark_failure
+from twinhive.airflow_edge.tasks.spark_exit_codes import explain_spark_failure
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.bootstrap.copy_batch import CopyBatch
 from twinhive.copies.copy_objects import CopyObjects
@@ -28,7 +28,7 @@ from twinhive.spark.environment import ALWAYS, quiet_and_quick, spark_environmen
 from twinhive.spark.lifeline import held
 from twinhive.spark.pulse import MOVES
 from twinhive.transfer.staged.job import CopyJob
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 SETTINGS = "settings.json"
 

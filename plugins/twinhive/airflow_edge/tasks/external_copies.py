@@ -3,7 +3,7 @@
 from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
 from twinhive.spark.by_size import LargeBySpark
 from twinhive.spark.endings import NextSteps
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 _NEXT_STEPS = NextSteps(
     act_now="mend what is said above, then clear this task",

@@ -10,9 +10,9 @@ from typing import Any
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 
-from twinhive.airflow_edge.dags.forms import checked_form
 from twinhive.airflow_edge.dags.params import NOTHING_CHANGED
-from twinhive.airflow_edge.monitor.failures import as_airflow_failures
+from twinhive.airflow_edge.dags.run_forms import checked_form
+from twinhive.airflow_edge.monitor.task_failures import as_airflow_failures
 from twinhive.airflow_edge.tasks.failover_tasks import planned_failover
 from twinhive.airflow_edge.tasks.stage_task import holder
 from twinhive.airflow_edge.tasks.switch_task import SAID, SwitchSensor, SwitchTask, wired

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.model.errors import InvalidSettings
 from twinhive.spark.cluster import SparkCluster
 

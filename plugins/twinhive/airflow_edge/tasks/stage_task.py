@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.airflow_edge.tasks.external_copies import copies_of
 from twinhive.pipeline.phases import Effect, Step, stage_of, stages_of
 from twinhive.pipeline.runner import RunOptions, step_of
 from twinhive.settings import load_configuration
 from twinhive.step.base import Work
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from typing import Any
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 
-from twinhive.airflow_edge.dags.forms import checked_form
 from twinhive.airflow_edge.dags.lanes import brings_data
-from twinhive.airflow_edge.monitor.failures import as_airflow_failures
+from twinhive.airflow_edge.dags.run_forms import checked_form
+from twinhive.airflow_edge.monitor.task_failures import as_airflow_failures
 from twinhive.airflow_edge.tasks.failover_tasks import UNPLANNED
 from twinhive.airflow_edge.tasks.switch_task import wired
 from twinhive.operations.pausing import Unpause

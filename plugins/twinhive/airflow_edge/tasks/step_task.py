@@ -8,13 +8,13 @@ from airflow.sdk import BaseOperator, SkipMixin
 
 from twinhive.airflow_edge.dags import versions
 from twinhive.airflow_edge.dags.assets import announce_data
-from twinhive.airflow_edge.dags.forms import checked_form
-from twinhive.airflow_edge.monitor.failures import as_airflow_failures
+from twinhive.airflow_edge.dags.run_forms import checked_form
 from twinhive.airflow_edge.monitor.recording import Recording, recorded
 from twinhive.airflow_edge.monitor.silence import tell_of_silence
-from twinhive.airflow_edge.tasks.announcing import Announcing
+from twinhive.airflow_edge.monitor.task_failures import as_airflow_failures
 from twinhive.airflow_edge.tasks.dry_run import DRY_RUN, PLAN, leave_to_a_real_run, say_plan
 from twinhive.airflow_edge.tasks.log_groups import FoldedLog
+from twinhive.airflow_edge.tasks.replica_events import Announcing
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.bootstrap.list_objects import ObjectsListed
 from twinhive.bootstrap.round import Folded

@@ -7,16 +7,16 @@ from typing import Any, ClassVar, Final
 
 from airflow.sdk import BaseOperator, BaseSensorOperator, SkipMixin
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
-from twinhive.airflow_edge.dags.forms import checked_form
-from twinhive.airflow_edge.monitor.failures import as_airflow_failures
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
+from twinhive.airflow_edge.dags.run_forms import checked_form
 from twinhive.airflow_edge.monitor.recording import recorded_task
+from twinhive.airflow_edge.monitor.task_failures import as_airflow_failures
 from twinhive.airflow_edge.tasks.stage_task import StageOf
 from twinhive.airflow_edge.waiting.end_of_task import noticed_within
 from twinhive.model.policy import Policy
 from twinhive.ports import WritePorts
 from twinhive.settings import load_configuration
-from twinhive.wiring.policies import Wiring
+from twinhive.wiring.policy_wiring import Wiring
 
 SAID = "said"
 """Under this key `prepare` leaves what is to be approved, as one text."""

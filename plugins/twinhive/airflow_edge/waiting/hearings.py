@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.airflow_edge.waiting.ear import Ear, Heard
-from twinhive.model.messages.message import AnnouncementKind
+from twinhive.model.messages.hive_message import AnnouncementKind
 from twinhive.wiring.messages import open_broker
 
 _KINDS = (AnnouncementKind.SET_DONE.value, AnnouncementKind.GAP.value)

@@ -6,7 +6,7 @@ from typing import Any
 
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.airflow_edge.waiting.ear import heard
 from twinhive.airflow_edge.waiting.stored_trigger import stored
 from twinhive.messages.listening import LISTENING

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from twinhive.adapters.hive.hive_metastore import ThriftMetastore
-from twinhive.airflow_edge.connections import resolve_from_airflow
+from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
 from twinhive.settings import MetastoreSettings
-from twinhive.wiring.endpoints import metastore_endpoint
-from twinhive.wiring.policies import metastore
+from twinhive.wiring.policy_wiring import metastore
+from twinhive.wiring.resolved_endpoints import metastore_endpoint
 
 
 def stored(trigger: object, *names: str) -> tuple[str, dict[str, Any]]:

@@ -3,10 +3,10 @@
 from typing import assert_never
 
 from twinhive.apply.actions import Add, Drop, EditPartitions, EditTable, Single, What
+from twinhive.apply.apply_progress import Progress
+from twinhive.apply.external.external_target import ExternalTarget
 from twinhive.apply.external.partitions import ExternalPartitions
 from twinhive.apply.external.tables import ExternalTables
-from twinhive.apply.external.target import ExternalTarget
-from twinhive.apply.progress import Progress
 from twinhive.model.changes.facts import table_structs
 from twinhive.model.changes.kinds import (
     AddConstraints,

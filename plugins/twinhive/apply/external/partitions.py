@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from twinhive.apply.actions import Add, Drop, EditPartitions
-from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.apply_progress import Progress
+from twinhive.apply.external.external_target import ExternalTarget
 from twinhive.apply.metadata_calls import (
     add_partitions,
     alter_partitions,
@@ -12,7 +13,6 @@ from twinhive.apply.metadata_calls import (
     missing_partition,
     rename_partition,
 )
-from twinhive.apply.progress import Progress
 from twinhive.model.changes.kinds import Event, RenamePartition
 from twinhive.model.external.pending import PendingTable
 from twinhive.model.external.pending_changes import (

@@ -1,9 +1,9 @@
 """Apply what happens to external tables: metadata at once where the data is there, else to what waits for it."""
 
 from twinhive.apply.actions import EditTable
-from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.apply_progress import Progress
+from twinhive.apply.external.external_target import ExternalTarget
 from twinhive.apply.metadata_calls import alter_partitions, alter_table, remove_table
-from twinhive.apply.progress import Progress
 from twinhive.apply.table_changes import came_into_scope
 from twinhive.model.changes.kinds import AlterTable, CreateTable, DropTable, Event
 from twinhive.model.external.pending import PendingTable

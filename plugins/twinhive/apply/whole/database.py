@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.database_changes import parameters_of_source, take_over_owner
 from twinhive.apply.function_files import FunctionFiles, LeftOut
 from twinhive.apply.functions import Functions
-from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.files import is_below

@@ -6,9 +6,9 @@ them. Each step leaves what it finds done, so that whoever was killed is followe
 
 from dataclasses import dataclass
 
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.constraining import constrain
 from twinhive.apply.metadata_calls import add_partitions, alter_partitions, alter_table, drop_partitions
-from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.apply.whole.whole_table import WholeTable
 from twinhive.model.changes.events import Position

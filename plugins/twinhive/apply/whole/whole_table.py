@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from twinhive.apply.apply_progress import Progress
 from twinhive.apply.constraining import constrain
 from twinhive.apply.creating import absent_before
-from twinhive.apply.external.target import ExternalTarget
+from twinhive.apply.external.external_target import ExternalTarget
 from twinhive.apply.metadata_calls import alter_table
-from twinhive.apply.progress import Progress
 from twinhive.apply.target import Target
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.events import Position

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli.messages.places import messages_of
+from twinhive.cli.messages.typed_places import messages_of
 from twinhive.cli.terminal import AsJson, Config, errors_shown
 from twinhive.messages.listening import LISTENING, listen_on
 from twinhive.model.errors import TryAgain
-from twinhive.model.messages.message import AnnouncementKind
+from twinhive.model.messages.hive_message import AnnouncementKind
 from twinhive.model.messages.topics import own_topic
 from twinhive.model.names import TableName
 

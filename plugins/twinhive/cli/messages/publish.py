@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 
 from twinhive.cli.json_output import print_json
-from twinhive.cli.messages.places import messages_of
-from twinhive.cli.messages.stopping import StopBySignal
+from twinhive.cli.messages.loop_signals import StopBySignal
+from twinhive.cli.messages.typed_places import messages_of
 from twinhive.cli.terminal import AsJson, Config, DryRun, errors_shown, say, without_airflow
 from twinhive.gateway.json_log import log_to
-from twinhive.messages.publishing import Publisher, PublisherRules, run_publisher
-from twinhive.messages.watching import PublisherWatch
+from twinhive.messages.publisher_status import PublisherWatch
+from twinhive.messages.publishing_messages import Publisher, PublisherRules, run_publisher
 from twinhive.model.errors import ActNow
 from twinhive.wiring.messages import MessagesWiring
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from twinhive.cli.json_output import print_json
-from twinhive.cli.messages.places import messages_of
+from twinhive.cli.messages.typed_places import messages_of
 from twinhive.cli.terminal import AsJson, Config, errors_shown, say
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.messages.topics import OWN_TOPIC, own_topic

@@ -12,9 +12,9 @@ from twinhive.model.exit_codes import ExitCode
 from twinhive.model.remotes.definitions import Definition
 from twinhive.model.text import Text, render
 from twinhive.settings import Configuration, Resolve
-from twinhive.verify.outcome import Verified
 from twinhive.verify.remote_twins import RemoteTwin, Replication, may_replicate, replications_of, twin_of
-from twinhive.wiring.policies import Wiring
+from twinhive.verify.verification_outcome import Verified
+from twinhive.wiring.policy_wiring import Wiring
 
 _SHOWN = 5
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from twinhive.cli.base import configuration_of
+from twinhive.cli.command_line import configuration_of
 from twinhive.cli.connection_sources import resolver
 from twinhive.cli.json_output import print_json
 from twinhive.cli.pairs import pair

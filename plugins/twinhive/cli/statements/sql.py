@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from twinhive.cli.json_output import print_json
-from twinhive.cli.script import script_text
+from twinhive.cli.script_argument import script_text
 from twinhive.cli.statements.runs import SparkConf, SparkMaster, SparkTasks, place_of, print_plan
 from twinhive.cli.terminal import AsJson, Config, DryRun, errors_shown, holder_of, print_stderr
 from twinhive.model.printable import printable

@@ -14,8 +14,8 @@ from twinhive.gateway.answers import CallOutcome, Pieces
 from twinhive.gateway.handing_on import PieceSink
 from twinhive.gateway.named_in_calls import named_in
 from twinhive.wire.ends import end_of_value
-from twinhive.wire.message import STOP, Head, MessageKind, WireError, WireMessage, call, message_with, text_field
-from twinhive.wire.table import BOOL, LIST, STRUCT
+from twinhive.wire.method_table import BOOL, LIST, STRUCT
+from twinhive.wire.thrift_message import STOP, Head, MessageKind, WireError, WireMessage, call, message_with, text_field
 
 _ASKED, _INSTEAD = "get_partitions_spec_by_expr", "get_partitions_by_expr"
 _FIELD: Final = Packing("!bh").pack

@@ -10,9 +10,9 @@ from twinhive.gateway.client import set_user
 from twinhive.model.endpoints import MetastoreEndpoint
 from twinhive.model.errors import Missing, Unexplained, Unreachable
 from twinhive.model.next_steps import RETRIES
-from twinhive.wire.message import MessageKind, WireError, WireMessage
-from twinhive.wire.reader import MOST_ANSWER_BYTES, MOST_BUFFERED_BYTES, LongAnswer, MessageReader
-from twinhive.wire.table import METHODS
+from twinhive.wire.method_table import METHODS
+from twinhive.wire.stream_reader import MOST_ANSWER_BYTES, MOST_BUFFERED_BYTES, LongAnswer, MessageReader
+from twinhive.wire.thrift_message import MessageKind, WireError, WireMessage
 
 _CONNECT_SECONDS = 5.0
 _MISSING = ("NoSuchObjectException", "UnknownDBException", "UnknownTableException")

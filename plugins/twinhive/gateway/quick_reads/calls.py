@@ -9,8 +9,8 @@ from enum import Enum
 from typing import Final, Protocol
 
 from twinhive.gateway.answers import CallOutcome
-from twinhive.gateway.links import Link, NoAnswerError
 from twinhive.gateway.local_calls import LocalCalls
+from twinhive.gateway.metastore_links import Link, NoAnswerError
 from twinhive.gateway.method_kinds import MethodKind
 from twinhive.gateway.quick_reads.plans import QuickPlan
 from twinhive.gateway.remote_calls import RemoteCalls
@@ -18,8 +18,8 @@ from twinhive.gateway.shared import Shared
 from twinhive.gateway.view_answers import may_hold_views
 from twinhive.model.remotes.definitions import MARKER
 from twinhive.wire.ends import Short, end_of
-from twinhive.wire.message import Head, MessageKind, WireError, WireMessage
 from twinhive.wire.renaming import renamed
+from twinhive.wire.thrift_message import Head, MessageKind, WireError, WireMessage
 
 _MOST_BYTES: Final = 1 << 16
 _SEQUENCE: Final = 4

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from twinhive.gateway.chain import METHOD as CHAIN_METHOD
-from twinhive.gateway.cluster_ports.use_cluster import GET as GET_SETTING
+from twinhive.gateway.cluster_ports.session_cluster import GET as GET_SETTING
+from twinhive.gateway.gateway_metrics import LOCAL, CallCounts, CallTally
 from twinhive.gateway.method_kinds import KIND_OF, MethodKind, is_repeatable
-from twinhive.gateway.metrics import LOCAL, CallCounts, CallTally
 from twinhive.gateway.named_in_calls import named_in, renames_of
 from twinhive.gateway.owners import ToLocal, ToRemote, owner_of
 from twinhive.gateway.remote_pool import Remote
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.remotes.definitions import Definition, Definitions
-from twinhive.wire.message import Head, MessageKind, WireError, WireMessage
 from twinhive.wire.old_filters import with_sql_wildcards
 from twinhive.wire.renames import Renames
 from twinhive.wire.renaming import renamed
+from twinhive.wire.thrift_message import Head, MessageKind, WireError, WireMessage
 
 _SECONDS: Final = 1.0
 _MOST_REQUEST: Final = 4_096

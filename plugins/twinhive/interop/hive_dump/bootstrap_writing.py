@@ -6,11 +6,11 @@ from twinhive.dump.layout import VIEWS
 from twinhive.dump.manifest import LeftOutObject
 from twinhive.dump.store import Dump
 from twinhive.interop.hive_dump.descriptions import Description
+from twinhive.interop.hive_dump.hive_layout import HivePlaces
+from twinhive.interop.hive_dump.hive_structs import database_text, function_text
 from twinhive.interop.hive_dump.object_descriptions import encode_database, encode_function
 from twinhive.interop.hive_dump.own_dumps import own_mark
-from twinhive.interop.hive_dump.places import HivePlaces
 from twinhive.interop.hive_dump.sayable import check_event_id, check_name, check_table_name
-from twinhive.interop.hive_dump.structs import database_text, function_text
 from twinhive.interop.hive_dump.table_writing import FunctionEntries, TableWriting, write_all
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.model.errors import AlreadyThere

@@ -18,7 +18,7 @@ from twinhive.dump.shards import encode_objects
 from twinhive.dump.store import Dump, open_dump
 from twinhive.events.decoder import decode_event
 from twinhive.interop.hive_dump.event_reading import EventReading
-from twinhive.interop.hive_dump.reading import (
+from twinhive.interop.hive_dump.hive_dump_reading import (
     THREADS,
     HiveDump,
     events_of,

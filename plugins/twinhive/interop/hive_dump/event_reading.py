@@ -16,9 +16,9 @@ from twinhive.events.structs import parse_json
 from twinhive.interop.hive_dump import dump_types
 from twinhive.interop.hive_dump.descriptions import Description
 from twinhive.interop.hive_dump.file_lines import decode_entries, decode_entry
+from twinhive.interop.hive_dump.hive_layout import data_in, description_in, event_description_in
 from twinhive.interop.hive_dump.hive_objects import function_of, partition_of, table_of
 from twinhive.interop.hive_dump.object_descriptions import TableDescription, decode_struct, decode_table
-from twinhive.interop.hive_dump.places import data_in, description_in, event_description_in
 from twinhive.interop.hive_dump.refusals import incomplete, unreadable, unusable
 from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from twinhive.events.decoder import decode_event
-from twinhive.events.message import decode_message
+from twinhive.events.event_message import decode_message
 from twinhive.interop.hive_dump import dump_types
 from twinhive.interop.hive_dump.descriptions import Description
 from twinhive.interop.hive_dump.file_lines import encode_files
+from twinhive.interop.hive_dump.hive_layout import data_in, description_in, event_description_in
+from twinhive.interop.hive_dump.hive_structs import function_text, struct_text
 from twinhive.interop.hive_dump.object_descriptions import METADATA, WHOLE, Spec, encode_function, encode_table
-from twinhive.interop.hive_dump.places import data_in, description_in, event_description_in
 from twinhive.interop.hive_dump.refusals import unsayable
 from twinhive.interop.hive_dump.sayable import check_change, check_event_id, check_file
-from twinhive.interop.hive_dump.structs import function_text, struct_text
 from twinhive.model.changes.brought_files import files_of
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.events import EventRow

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from twinhive.events import objects
+from twinhive.events import event_objects
 from twinhive.events.structs import parse_struct
 from twinhive.interop.hive_dump.file_lines import decode_entry
 from twinhive.interop.hive_dump.refusals import unreadable
@@ -17,25 +17,25 @@ Read = TypeVar("Read")
 
 def source_database(text: str, path: str) -> Database:
     """Read a database as the source has it. Raises ActNow, as all of these do."""
-    database = _read(text, path, objects.database)
+    database = _read(text, path, event_objects.database)
     return replace(database, parameters=without_marks(database.parameters))
 
 
 def table_of(text: str, path: str) -> Table:
     """Read a table or view."""
-    table = _read(text, path, objects.table)
+    table = _read(text, path, event_objects.table)
     return table.with_parameters(without_marks(table.parameters))
 
 
 def partition_of(text: str, table: Table, path: str) -> Partition:
     """Read a partition of a table."""
-    partition = _read(text, path, objects.partition_of(table))
+    partition = _read(text, path, event_objects.partition_of(table))
     return partition.with_parameters(without_marks(partition.parameters))
 
 
 def function_of(text: str, path: str) -> Function:
     """Read a function; its files are named without their checksums."""
-    function = _read(text, path, objects.function)
+    function = _read(text, path, event_objects.function)
     return function.at(function.database, tuple(decode_entry(entry).path for entry in function.resources))
 
 

@@ -7,13 +7,13 @@ from twinhive.dump.layout import WHOLE_TABLES
 from twinhive.dump.manifest import LeftOutObject
 from twinhive.dump.store import Dump
 from twinhive.events.decoder import decode_event
+from twinhive.events.event_message import decode_message
+from twinhive.events.event_objects import table
 from twinhive.events.fields import MessageFields
-from twinhive.events.message import decode_message
-from twinhive.events.objects import table
 from twinhive.interop.hive_dump.bootstrap_writing import describe_dump, finish, make_directory
 from twinhive.interop.hive_dump.descriptions import EventsCount
 from twinhive.interop.hive_dump.event_writing import EventWriting, FilesOfDump
-from twinhive.interop.hive_dump.places import HivePlaces
+from twinhive.interop.hive_dump.hive_layout import HivePlaces
 from twinhive.interop.hive_dump.table_writing import FunctionEntries, TableWriting, write_all
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.model.changes.events import EventRow

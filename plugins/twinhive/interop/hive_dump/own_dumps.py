@@ -7,7 +7,7 @@ Hive's own by their name.
 from dataclasses import dataclass
 
 from twinhive.dump.claiming import is_token
-from twinhive.interop.hive_dump.places import OWN, HivePlaces, dumps_of_database
+from twinhive.interop.hive_dump.hive_layout import OWN, HivePlaces, dumps_of_database
 from twinhive.model.files import FileStatus, base_name
 from twinhive.owned.directories import Mark, Owned, Purpose, proven
 from twinhive.ports import FileReader, FileWriter

@@ -8,8 +8,8 @@ from twinhive.dump.layout import DumpLayout
 from twinhive.dump.manifest import LeftOutObject
 from twinhive.dump.shards import TableRecord, encode_objects
 from twinhive.interop.hive_dump.file_lines import decode_entries, decode_entry
-from twinhive.interop.hive_dump.places import HivePlaces
-from twinhive.interop.hive_dump.reading import HiveTable
+from twinhive.interop.hive_dump.hive_dump_reading import HiveTable
+from twinhive.interop.hive_dump.hive_layout import HivePlaces
 from twinhive.interop.hive_dump.refusals import incomplete, unusable
 from twinhive.model.batches import Batch, Slice
 from twinhive.model.changes.contents import SourceFile

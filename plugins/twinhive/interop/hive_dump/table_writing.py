@@ -9,11 +9,11 @@ from twinhive.dump.shards import TableRecord, unpack_lines
 from twinhive.dump.store import Dump
 from twinhive.interop.hive_dump.constraint_descriptions import encode_constraints
 from twinhive.interop.hive_dump.file_lines import encode_entry, encode_files
+from twinhive.interop.hive_dump.hive_layout import HivePlaces
+from twinhive.interop.hive_dump.hive_structs import partition_text, table_text
 from twinhive.interop.hive_dump.object_descriptions import METADATA, OF_A_BOOTSTRAP, WHOLE, Spec, encode_table
-from twinhive.interop.hive_dump.places import HivePlaces
 from twinhive.interop.hive_dump.refusals import unsayable
 from twinhive.interop.hive_dump.sayable import check_file, check_table_name, check_values
-from twinhive.interop.hive_dump.structs import partition_text, table_text
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.model.batches import Batch, slices_of_each_table
 from twinhive.model.changes.contents import SourceFile

@@ -23,7 +23,7 @@ from twinhive.model.changes.kinds import (
     OfPartitions,
     RenamePartition,
 )
-from twinhive.model.copies.marks import TICKET
+from twinhive.model.copies.copy_marks import TICKET
 from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from twinhive.model.equality.records import OWN_LEAF
+from twinhive.model.equality.leaf_records import OWN_LEAF
 
 
 class LeafAction(Enum):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from enum import Enum
 from itertools import groupby
 
-from twinhive.model.equality.records import LeafRecord, Ledger
+from twinhive.model.equality.leaf_records import LeafRecord, Ledger
 
 BUCKETS = 4_096
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from twinhive.bootstrap.source_states import read_state_of
-from twinhive.leaves.reconcile import plan_table
+from twinhive.leaves.reconcile_table import plan_table
 from twinhive.leaves.side import LeafState, Side, sides_of
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.contents import TableState
 from twinhive.model.changes.events import Position
+from twinhive.model.equality.leaf_records import OWN_LEAF
 from twinhive.model.equality.reconcile import LeafAction
-from twinhive.model.equality.records import OWN_LEAF
 from twinhive.model.errors import ActNow
 from twinhive.model.files import FileStatus
 from twinhive.model.names import TableName
@@ -25,7 +25,7 @@ from twinhive.model.spoken import readable
 from twinhive.model.switching.promotion import Promotion
 from twinhive.ports import ReadPorts, SourcePorts
 from twinhive.replica.source_scope import read_selected
-from twinhive.transfer.tree.places import is_ours
+from twinhive.transfer.tree.tree_places import is_ours
 
 _NAMED = 5
 _LEAVES_AT_ONCE = 1_000

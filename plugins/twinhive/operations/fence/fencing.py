@@ -14,7 +14,7 @@ from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of
 from twinhive.model.switching.fence import COMMAND, FULL, QUOTA, FenceMark, FenceNote
 from twinhive.model.text import Clear, Text
-from twinhive.operations.fence.directories import directories_to_fence, source_database
+from twinhive.operations.fence.fenced_directories import directories_to_fence, source_database
 from twinhive.operations.fence.fenced_files import keep_snapshots, said_without, without_snapshots
 from twinhive.operations.fence.hook import RunCommand, run_command
 from twinhive.operations.fence.note import mark_of, note_of, note_path

@@ -12,7 +12,7 @@ from twinhive.model.next_steps import command
 from twinhive.model.policy import Policy
 from twinhive.model.spoken import first_of, spoken_time
 from twinhive.model.switching.fence import FULL, FenceMark, FenceNote
-from twinhive.operations.fence.directories import source_database
+from twinhive.operations.fence.fenced_directories import source_database
 from twinhive.operations.fence.fenced_files import bring_back, delete_snapshots, would_bring_back
 from twinhive.operations.fence.fencing import environment_of, fence_lease
 from twinhive.operations.fence.gone import without_directories

@@ -5,7 +5,7 @@ Text and values only: nothing here knows a cluster, a policy file or the keys th
 """
 
 from twinhive.model.scopes.scope import Scope
-from twinhive.model.scopes.texts import scope_text
+from twinhive.model.scopes.scope_texts import scope_text
 from twinhive.statements.language.parsing import parse, parse_scope
 from twinhive.statements.language.printing import to_text
 from twinhive.statements.language.values import DumpStatement, LoadStatement, Statement, StatusStatement

@@ -7,7 +7,7 @@ from twinhive.model.errors import AlreadyThere, Missing, Refused
 from twinhive.model.objects import Parameters
 from twinhive.model.remotes.data_connectors import REMOTE_NAME, TYPE, DataConnector
 from twinhive.model.remotes.definitions import REMOTE, THRIFT, RemoteDatabase
-from twinhive.remotes.kept import VIA, told
+from twinhive.remotes.kept_remotes import VIA, told
 from twinhive.statements.running.remotes_seen import RemotesSeen
 
 

@@ -13,20 +13,20 @@ from twinhive.dump.store import Dump
 from twinhive.events.reader import position_at
 from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
 from twinhive.interop.hive_dump.converting import acknowledge, convert
+from twinhive.interop.hive_dump.hive_dump_reading import HiveDump
+from twinhive.interop.hive_dump.hive_layout import hive_directory
 from twinhive.interop.hive_dump.incremental_writing import write_incremental
-from twinhive.interop.hive_dump.places import hive_directory
-from twinhive.interop.hive_dump.reading import HiveDump
 from twinhive.interop.hive_dump.terms import Terms
 from twinhive.log.sealing import change_manager_root
 from twinhive.model.errors import ActNow, InvalidSettings, Refused, Unexplained
 from twinhive.model.external.modes import METADATA_ONLY
 from twinhive.model.files import authority, base_name, join, short_hash
 from twinhive.model.policy import Policy
-from twinhive.model.scopes.texts import ANY_SCOPE
+from twinhive.model.scopes.scope_texts import ANY_SCOPE
 from twinhive.owned.staging import own_staging
 from twinhive.ports import DumpPorts, FileWriter, SourcePorts
 from twinhive.statements.language import Scope, scope_text
-from twinhive.statements.running.clusters import StatementPlace
+from twinhive.statements.running.statement_cluster import StatementPlace
 from twinhive.statements.steps.repl_objects import consolidated, described
 from twinhive.statements.steps.repl_order import Dumped, DumpOrder
 from twinhive.step.base import Report

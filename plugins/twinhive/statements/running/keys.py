@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from twinhive.settings.hive_key_table import StatementKind
 from twinhive.settings.hive_keys import resolve
 from twinhive.settings.repl_settings import ReplSettings
-from twinhive.statements.running.clusters import StatementPlace
+from twinhive.statements.running.statement_cluster import StatementPlace
 
 
 def keys_of(place: StatementPlace, said: Sequence[tuple[str, str]], kind: StatementKind) -> ReplSettings:

@@ -9,21 +9,21 @@ from twinhive.model.text import Text
 from twinhive.ports import FileWriter
 from twinhive.replica.source_scope import read_scope
 from twinhive.statements.language import DumpStatement, LoadStatement, StatusStatement, parse, to_text
-from twinhive.statements.remote_language.parsing import is_about_remotes
-from twinhive.statements.running.cleaning import clean_dumps, clean_given_up
-from twinhive.statements.running.clusters import StatementPlace
+from twinhive.statements.remote_language.remote_parsing import is_about_remotes
 from twinhive.statements.running.dumping import Dumping, dumping_of
-from twinhive.statements.running.loading import Loading, loading_of
 from twinhive.statements.running.remote_statements import plan_remotes
+from twinhive.statements.running.repl_loading import Loading, loading_of
 from twinhive.statements.running.running import for_statements, run_statement
-from twinhive.statements.running.script import said_in
+from twinhive.statements.running.running_script import said_in
+from twinhive.statements.running.statement_cleaning import clean_dumps, clean_given_up
+from twinhive.statements.running.statement_cluster import StatementPlace
 from twinhive.statements.running.table_files import plan_table_files
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_events import events_asked
 from twinhive.statements.steps.repl_fit import refuse_unfit, state_before
 from twinhive.statements.steps.repl_load import ReplLoad
 from twinhive.statements.steps.take_over import is_of_hive
-from twinhive.statements.table_language.parsing import is_about_table_files
+from twinhive.statements.table_language.table_parsing import is_about_table_files
 from twinhive.step.base import Work
 
 

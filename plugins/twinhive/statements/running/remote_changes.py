@@ -11,12 +11,12 @@ from twinhive.model.errors import ActNow, AlreadyThere, Missing, Refused, Unreac
 from twinhive.model.names import TableName
 from twinhive.model.objects import Parameters, Table, TableKind
 from twinhive.model.remotes.definitions import REMOTE, Definition, Definitions, RemoteDatabase, RemoteTable
-from twinhive.remotes.kept import parameters_of, shown, table_definition, unreadable
+from twinhive.remotes.kept_remotes import parameters_of, shown, table_definition, unreadable
 from twinhive.remotes.orders import ThereAlready, refuse_itself, taken_by
-from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.connector_changes import ConnectorChanges
 from twinhive.statements.running.remotes_seen import RemotesSeen
-from twinhive.wiring.gateway import RemotesWiring
+from twinhive.statements.running.statement_cluster import StatementPlace
+from twinhive.wiring.gateway_wiring import RemotesWiring
 
 _UNKNOWN_COLUMNS = (("columns_are_not_known", "string"),)
 """Of a remote that did not answer: a view has to have a column."""

@@ -9,10 +9,10 @@ from twinhive.model.names import TableName
 from twinhive.model.remotes.data_connectors import DataConnector
 from twinhive.model.remotes.definitions import THRIFT, RemoteDatabase, RemoteTable
 from twinhive.model.remotes.wildcards import hive_pattern
-from twinhive.remotes.kept import shown
+from twinhive.remotes.kept_remotes import shown
 from twinhive.statements.language.cutting import cut
-from twinhive.statements.remote_language.parsing import parse_remote
-from twinhive.statements.remote_language.values import (
+from twinhive.statements.remote_language.remote_parsing import parse_remote
+from twinhive.statements.remote_language.remote_values import (
     CreateConnector,
     CreateRemoteDatabase,
     CreateRemoteTable,
@@ -26,10 +26,10 @@ from twinhive.statements.remote_language.values import (
     ShowRemotes,
     UseDatabase,
 )
-from twinhive.statements.running.answers import Answer
-from twinhive.statements.running.clusters import StatementPlace
 from twinhive.statements.running.remote_changes import RemoteChanges
 from twinhive.statements.running.remote_views import described, description_columns
+from twinhive.statements.running.statement_cluster import StatementPlace
+from twinhive.statements.running.statement_results import Answer
 
 _DEFAULT = "default"
 

@@ -6,12 +6,12 @@ from twinhive.dump.loader_notes import LoaderNote
 from twinhive.model.errors import ActNow
 from twinhive.model.marks import POLICY, SOURCE_LOG
 from twinhive.model.objects import Database
-from twinhive.statements.running.clusters import StatementPlace
+from twinhive.statements.running.statement_cluster import StatementPlace
 from twinhive.statements.steps.load_under_way import under_way_in
 from twinhive.statements.steps.repl_load import replicated_event
 from twinhive.statements.steps.take_over import is_of_hive
-from twinhive.wiring.files import lease_keeper
-from twinhive.wiring.policies import metastore
+from twinhive.wiring.file_wiring import lease_keeper
+from twinhive.wiring.policy_wiring import metastore
 
 
 @dataclass(frozen=True)

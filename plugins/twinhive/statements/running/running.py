@@ -7,22 +7,22 @@ from twinhive.model.errors import TwinhiveError
 from twinhive.model.text import Reader, render
 from twinhive.owned.staging import own_staging
 from twinhive.statements.language import DumpStatement, LoadStatement, StatusStatement, parse
-from twinhive.statements.remote_language.parsing import is_about_remotes
-from twinhive.statements.running.answers import Answer
-from twinhive.statements.running.cleaning import clean_dumps, clean_given_up
-from twinhive.statements.running.clusters import StatementPlace
+from twinhive.statements.remote_language.remote_parsing import is_about_remotes
 from twinhive.statements.running.dumping import dumping_of
 from twinhive.statements.running.hive_dumps import taken_over_in, written_for_hive
 from twinhive.statements.running.keys import keys_of
-from twinhive.statements.running.loading import loading_of
 from twinhive.statements.running.remote_statements import run_remotes
-from twinhive.statements.running.script import said_in
+from twinhive.statements.running.repl_loading import loading_of
+from twinhive.statements.running.running_script import said_in
+from twinhive.statements.running.statement_cleaning import clean_dumps, clean_given_up
+from twinhive.statements.running.statement_cluster import StatementPlace
+from twinhive.statements.running.statement_results import Answer
 from twinhive.statements.running.table_files import run_table_files
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_load import ReplLoad, replicated_event
-from twinhive.statements.table_language.parsing import is_about_table_files
+from twinhive.statements.table_language.table_parsing import is_about_table_files
 from twinhive.step.base import Report, Work
-from twinhive.wiring.policies import metastore
+from twinhive.wiring.policy_wiring import metastore
 
 
 @contextmanager

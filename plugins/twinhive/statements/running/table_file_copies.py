@@ -15,8 +15,8 @@ from twinhive.spark.endings import NotAllCopied
 from twinhive.spark.jobs import copy_by_spark
 from twinhive.statements.running.spark_copies import NEXT_STEPS
 from twinhive.transfer.staged.copy_items import copy_items
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.job import CopyJob
-from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem
 
 

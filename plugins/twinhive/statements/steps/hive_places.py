@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from twinhive.apply.places import managed_root
+from twinhive.apply.managed_places import managed_root
 from twinhive.model.errors import Foreign, Missing, TryAgain
 from twinhive.model.files import base_name, is_below, join, parent
 from twinhive.model.marks import STAMP, Stamp

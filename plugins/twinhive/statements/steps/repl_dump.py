@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from twinhive.dump.manifest import StatementSaid
 from twinhive.dump.sealed import SealedDump, seal
-from twinhive.log.log_access import source_problems
+from twinhive.log.log_access_check import source_problems
 from twinhive.log.server_settings import check_address
 from twinhive.model.errors import InvalidSettings, together
 from twinhive.ports import DumpPorts

@@ -12,8 +12,8 @@ from twinhive.dump.event_range import EventRange
 from twinhive.dump.publishing import being_written
 from twinhive.dump.store import Dump
 from twinhive.events.decoder import decode_event
+from twinhive.events.event_scope import in_scope
 from twinhive.events.reader import position_at, read_events
-from twinhive.events.scope import in_scope
 from twinhive.incremental.window_writer import WindowWriter
 from twinhive.log.event_stream import EventStream
 from twinhive.log.sealing import seal_batches

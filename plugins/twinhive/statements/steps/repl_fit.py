@@ -10,7 +10,7 @@ from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE
 from twinhive.model.policy import Policy
-from twinhive.model.scopes.texts import ANY_SCOPE, held_scope
+from twinhive.model.scopes.scope_texts import ANY_SCOPE, held_scope
 from twinhive.ports import MetastoreReader
 from twinhive.replica.replica_state import state_of
 from twinhive.statements.steps.repl_names import NAME_PREFIX

@@ -17,7 +17,7 @@ from twinhive.dump.store import Dump
 from twinhive.external.publish_pending import publish_between_windows
 from twinhive.incremental import apply
 from twinhive.incremental.apply import ApplyStage
-from twinhive.log.log_access import report_replica
+from twinhive.log.log_access_check import report_replica
 from twinhive.model.errors import Refused, together
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import Phase, ReplicaState

@@ -7,7 +7,7 @@ from twinhive.model.errors import InvalidSettings, Missing
 from twinhive.model.objects import Database
 from twinhive.model.policy import DatabaseAddress, Policy
 from twinhive.model.remotes.as_source import refused_remote
-from twinhive.model.scopes.texts import MOST_BYTES, is_too_long
+from twinhive.model.scopes.scope_texts import MOST_BYTES, is_too_long
 from twinhive.ports import MetastoreReader
 
 _SHOWN = 100

@@ -8,8 +8,8 @@ from twinhive.model.errors import Unreachable
 from twinhive.ports import FileReader, FileWriter
 from twinhive.threads.each import Threads
 from twinhive.threads.shared_items import in_parallel
+from twinhive.transfer.engine.file_parts import SPLIT_ABOVE, PartsWriter
 from twinhive.transfer.engine.meter import Meter, OnBytes
-from twinhive.transfer.engine.parts import SPLIT_ABOVE, PartsWriter
 from twinhive.transfer.engine.transfer import Transfer
 from twinhive.transfer.engine.workers import Patience
 

@@ -15,12 +15,12 @@ from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileReader, FileWriter
 from twinhive.transfer.engine.copying import CopyEngine
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
-from twinhive.transfer.engine.parts import SPLIT_ABOVE
+from twinhive.transfer.engine.file_parts import SPLIT_ABOVE
 from twinhive.transfer.engine.progress import CopyProgress
 from twinhive.transfer.engine.workers import Patience, twice
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.event_source import EventCopier
 from twinhive.transfer.staged.listed_source import ListedCopier
-from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.ownership import Ownership
 from twinhive.transfer.staged.staged import CopyItem
 from twinhive.transfer.staged.stager import Stager

@@ -10,7 +10,7 @@ from twinhive.model.next_steps import RETRIES
 from twinhive.model.spoken import readable
 from twinhive.model.text import Text
 from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
-from twinhive.transfer.staged.outcome import CopyOutcome
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 
 _LISTED_FAILURES = 100
 _PRINTED_FAILURES = 5

@@ -9,7 +9,7 @@ from twinhive.model.errors import CopyDiffers, Missing, Refused, TwinhiveError
 from twinhive.model.files import Creation, FileStatus, base_name, is_below, join, parent
 from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileWriter
-from twinhive.transfer.engine.parts import PartsWriter
+from twinhive.transfer.engine.file_parts import PartsWriter
 from twinhive.transfer.engine.transfer import Transfer, Transferred
 from twinhive.transfer.staged.ownership import Ownership
 from twinhive.transfer.staged.staged import base_directory, unfinished_directory

@@ -14,12 +14,12 @@ from twinhive.threads.running_calls import RunningCalls
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.engine.attributes import AttributeCopier
 from twinhive.transfer.engine.workers import Patience, twice
-from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.deleting import Deleter, put_away
 from twinhive.transfer.tree.failures import Failures
-from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.tally import Tally
+from twinhive.transfer.tree.tree_actions import FileAction
+from twinhive.transfer.tree.tree_places import Places
 
 _WAITING_A_THREAD = 4
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from twinhive.model.files import FileStatus, base_name
 from twinhive.ports import FileReader
-from twinhive.transfer.tree.listing.filters import Filter
+from twinhive.transfer.tree.listing.path_filters import Filter
 
 
 class Deletable:

@@ -13,11 +13,11 @@ from twinhive.model.files import FileStatus, base_name, parent
 from twinhive.ports import FileWriter, children
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.engine.workers import Patience, twice
-from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.failures import Failures
-from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.request import Deletes, SyncOptions
 from twinhive.transfer.tree.tally import Tally
+from twinhive.transfer.tree.tree_actions import FileAction
+from twinhive.transfer.tree.tree_places import Places
 
 _STAMP = "%Y%m%dT%H%M%SZ"
 

@@ -10,13 +10,13 @@ from twinhive.ports import TreeReader, TreeWriter
 from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.engine.copying import CopyEngine, IsEnding
 from twinhive.transfer.engine.progress import CopyProgress, Counting
-from twinhive.transfer.tree.actions import FileAction
 from twinhive.transfer.tree.file_actions import Done, FileActions, Result, newer_file, why_not_copied
 from twinhive.transfer.tree.listing.unreadable import SourceUnreadable, marking_unreadable
-from twinhive.transfer.tree.outcome import ExecOutcome
-from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import OnUnreadable, SyncOptions
+from twinhive.transfer.tree.tree_actions import FileAction
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
+from twinhive.transfer.tree.tree_places import Places
 
 
 @dataclass(frozen=True)

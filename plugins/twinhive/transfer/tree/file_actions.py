@@ -20,10 +20,10 @@ from twinhive.transfer.engine.attributes import AttributeCopier
 from twinhive.transfer.engine.copying import CopyEngine
 from twinhive.transfer.engine.transfer import Transferred
 from twinhive.transfer.engine.workers import GivenUp, twice
-from twinhive.transfer.tree.actions import ActionKind, FileAction
-from twinhive.transfer.tree.contents import are_equal, is_not_older
+from twinhive.transfer.tree.equal_contents import are_equal, is_not_older
 from twinhive.transfer.tree.leftovers import Leftovers
-from twinhive.transfer.tree.places import Places
+from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
+from twinhive.transfer.tree.tree_places import Places
 from twinhive.transfer.tree.verified import pair_digest
 
 

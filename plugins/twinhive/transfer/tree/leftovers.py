@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from twinhive.model.files import FileStatus
 from twinhive.ports import TreeWriter
 from twinhive.transfer.engine.workers import twice
-from twinhive.transfer.tree.places import Places
+from twinhive.transfer.tree.tree_places import Places
 
 
 class Leftovers:

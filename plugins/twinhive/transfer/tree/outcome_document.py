@@ -11,8 +11,8 @@ from typing import Any
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.file_actions import Compared
-from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.tally import Tally
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
 
 
 def to_document(outcome: ExecOutcome) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from typing import Protocol
 from twinhive.model.errors import AlreadyThere, InvalidSettings, Missing, Refused
 from twinhive.model.files import FileStatus, authority, base_name, is_below, join, parent
 from twinhive.transfer.tree.apart import check_apart
-from twinhive.transfer.tree.places import Places, is_ours
 from twinhive.transfer.tree.request import SyncRequest
+from twinhive.transfer.tree.tree_places import Places, is_ours
 
 # Stores that rename a file or a directory in one step, which nobody sees half done.
 _RENAMING = frozenset({"hdfs", "viewfs", "webhdfs", "swebhdfs", "ofs", "o3fs", "abfs", "abfss", "file"})

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from twinhive.model.spoken import readable
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.file_actions import Compared
-from twinhive.transfer.tree.outcome import SyncOutcome
 from twinhive.transfer.tree.tally import Tally
+from twinhive.transfer.tree.tree_outcome import SyncOutcome
 
 _FIRST_PATHS = 3
 _PRINTED_FAILURES = 5

@@ -18,20 +18,20 @@ from twinhive.model.lease_kinds import LeaseKind
 from twinhive.ports import Lease, LeaseKeeper, TreeSource, TreeWriter
 from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.engine.workers import twice
-from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.committing import Committer
 from twinhive.transfer.tree.deleting import Deleter, fresh_stamp, purge_trash
 from twinhive.transfer.tree.executing import SETTLE_SECONDS, ExecutePlan, TreeCopyJob
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.listing.unfinished import finished_only
-from twinhive.transfer.tree.outcome import ExecOutcome, SyncOutcome
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.planning.make_plan import refuse
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import Deletes, SyncRequest
-from twinhive.transfer.tree.snapshots.moving import apply_moves, finish_moves
+from twinhive.transfer.tree.snapshots.snapshot_renames import apply_moves, finish_moves
 from twinhive.transfer.tree.snapshots.snapshot_rotation import Snapshots
 from twinhive.transfer.tree.tally import Tally
+from twinhive.transfer.tree.tree_actions import ActionKind
+from twinhive.transfer.tree.tree_outcome import ExecOutcome, SyncOutcome
 from twinhive.transfer.tree.verified import VerifiedPairs
 
 _MAY_CREATE = (ActionKind.COPY, ActionKind.REPLACE, ActionKind.CHECK, ActionKind.APPEND)

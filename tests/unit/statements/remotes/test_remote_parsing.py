@@ -4,8 +4,8 @@ import pytest
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.statements.language.cutting import cut
-from twinhive.statements.remote_language.parsing import is_about_remotes, parse_remote
-from twinhive.statements.remote_language.values import (
+from twinhive.statements.remote_language.remote_parsing import is_about_remotes, parse_remote
+from twinhive.statements.remote_language.remote_values import (
     CreateConnector,
     CreateRemoteDatabase,
     CreateRemoteTable,

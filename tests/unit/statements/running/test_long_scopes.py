@@ -12,8 +12,8 @@ from tests.unit.statements.running.test_scope_cut_off import MORE, PLAIN, Change
 from tests.unit.statements.running.test_whole_tables_cut_off import MORE as RENAMED
 from tests.unit.statements.running.test_whole_tables_cut_off import renamed
 from twinhive.model.marks import SCOPE, SCOPE_BEFORE
-from twinhive.model.scopes import texts
-from twinhive.model.scopes.texts import held_scope
+from twinhive.model.scopes import scope_texts
+from twinhive.model.scopes.scope_texts import held_scope
 from twinhive.statements.steps import repl_order
 
 NAMES = ["orders", "plain", *(f"table_{number:04}" for number in range(400))]
@@ -69,7 +69,7 @@ def test_where_too_many_tables_come_whole_the_scope_before_is_remembered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It selects none of them, so nothing that it selects is missing: another dump ends a load that was cut off."""
-    monkeypatch.setattr(texts, "MOST_BYTES", len(MORE.for_certain) - 1)
+    monkeypatch.setattr(scope_texts, "MOST_BYTES", len(MORE.for_certain) - 1)
     cut, between = Cut(tmp_path, monkeypatch, MORE, "dags"), 0
     for _ in kills(cut):
         if cut.state.scope_before is not None:
@@ -84,7 +84,7 @@ def test_where_too_many_tables_come_whole_the_scope_before_is_remembered(
 
 def test_not_where_a_rename_has_brought_in_what_it_selects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The event of that may be passed: only the same dump is sure to have the table."""
-    monkeypatch.setattr(texts, "MOST_BYTES", len(RENAMED.new_scope))
+    monkeypatch.setattr(scope_texts, "MOST_BYTES", len(RENAMED.new_scope))
     cut, between = renamed(tmp_path, monkeypatch, RENAMED, f" REPLACE {RENAMED.old_scope}"), 0
     for _ in kills(cut):
         if cut.state.scope_before is not None:

@@ -17,8 +17,8 @@ from tests.support.worlds.statements_in_memory import let_statements_reach
 from tests.support.worlds.twins import contents
 from twinhive.model.marks import SCOPE, SCOPE_BEFORE, ReplicaState
 from twinhive.ports import WritePorts
-from twinhive.statements.running import loading
-from twinhive.wiring.policies import Wiring
+from twinhive.statements.running import repl_loading
+from twinhive.wiring.policy_wiring import Wiring
 
 ALL: dict[str, Any] = {}
 PLAIN = {"include": ["plain"]}
@@ -50,7 +50,7 @@ class Cut:
         self.switch: Any = None
         let_statements_reach(lambda: self.terminal.world, patch)
         patch.setattr(Wiring, "write_ports", lambda wiring: self.ports())
-        patch.setattr(loading, "ports_between", lambda source, replica, dumps: self.ports())
+        patch.setattr(repl_loading, "ports_between", lambda source, replica, dumps: self.ports())
         self.select(change.old)
         if made_by == "dags":
             self.terminal.type("run", "sales", "bootstrap")

@@ -5,7 +5,7 @@ import yaml
 
 from tests.unit.statements.running.speaker import Speaker
 from twinhive.model.errors import ActNow, InvalidSettings
-from twinhive.statements.running.script import said_in
+from twinhive.statements.running.running_script import said_in
 
 
 def _said(speaker: Speaker, script: str, cluster: str | None = None) -> list[tuple[str | None, str]]:

@@ -23,7 +23,7 @@ STEPS_NOT_RUN = {
     "operations/failback": "a command of policies",
     "operations/failover": "a command of policies",
     "operations/unplanned_failover": "a command of policies",
-    "operations/fence/directories": "the fence of a policy's failover",
+    "operations/fence/fenced_directories": "the fence of a policy's failover",
     "adapters/hdfs/hadoop_quotas": "the fence of a policy's failover",
     "operations/forget": "a command of policies",
     "operations/promoting": "a command of policies",
@@ -37,7 +37,7 @@ STEPS_NOT_RUN = {
     "operations/skip_event": "a command of policies",
     "incremental/plan_window": "the DAG incremental; a statement names its own events",
     "incremental/window": "the DAG incremental; a statement names its own events",
-    "verify/outcome": "the DAG verify, and the command of a policy",
+    "verify/verification_outcome": "the DAG verify, and the command of a policy",
 }
 OF_DAGS = re.compile(
     r"\bclear (?:the|this|its|that)\b|\bretries by itself\b|\bDAGs?\b|\btwinhive (?:resync|skip-event|forget|pause)\b"

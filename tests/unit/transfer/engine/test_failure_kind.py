@@ -4,7 +4,7 @@ import pytest
 
 from twinhive.model.exit_codes import ExitCode
 from twinhive.transfer.engine.failure_kind import Cure, FailureKind, exit_code
-from twinhive.transfer.tree.outcome import SyncOutcome
+from twinhive.transfer.tree.tree_outcome import SyncOutcome
 
 
 @pytest.mark.parametrize("kind", FailureKind)

@@ -26,7 +26,7 @@ from twinhive.model.errors import (
 from twinhive.model.files import ChecksumForm, FileStatus, Written
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.copy_items import copy_items
-from twinhive.transfer.staged.outcome import CopyOutcome
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem
 
 STAGING = "hdfs://west/staging"

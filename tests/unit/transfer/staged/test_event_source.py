@@ -11,8 +11,8 @@ from twinhive.model.errors import Missing, Refused, Unreachable
 from twinhive.model.files import ChecksumForm, FileStatus
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.copy_items import copy_items
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.event_source import candidates, kept_path
-from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem, event_directory
 
 STAGING = "hdfs://west/staging"

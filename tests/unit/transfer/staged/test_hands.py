@@ -9,8 +9,8 @@ from twinhive.dump.shards import pack_lines
 from twinhive.model.exit_codes import ExitCode, Unusable
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind, exit_code
 from twinhive.transfer.staged import hands as cutting
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.hands import Hand, cut_listing
-from twinhive.transfer.staged.outcome import CopyOutcome
 from twinhive.transfer.staged.result import result_record, result_text
 from twinhive.transfer.staged.staged import CopyItem
 

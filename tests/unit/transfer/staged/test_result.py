@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind, exit_code
-from twinhive.transfer.staged.outcome import CopyOutcome
+from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.result import result_record, result_text
 
 DONE = CopyOutcome(files=3, bytes=30, copied_files=2, copied_bytes=20, superseded_files=1)

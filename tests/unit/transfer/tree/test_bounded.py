@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.support.hdfs.generated_listing import GeneratedListing, Shape
-from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.path_rule import Layout, Root
-from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import SyncOptions
+from twinhive.transfer.tree.tree_actions import ActionKind
+from twinhive.transfer.tree.tree_places import Places
 
 SOURCE, TARGET = "hdfs://east/d", "hdfs://west/t"
 MIB = 2**20

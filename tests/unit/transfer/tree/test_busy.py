@@ -15,8 +15,8 @@ from twinhive.model.errors import Refused
 from twinhive.model.exit_codes import ExitCode
 from twinhive.model.files import Attributes, is_unfinished, join
 from twinhive.transfer.engine.failure_kind import FailureKind
-from twinhive.transfer.tree.dry_run import dry_run
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
+from twinhive.transfer.tree.tree_dry_run import dry_run
 
 UNFINISHED = [
     "_temporary",

@@ -12,9 +12,9 @@ from twinhive.model.files import Attributes, base_name, is_below, parent
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob, in_this_process
-from twinhive.transfer.tree.outcome import ExecOutcome
-from twinhive.transfer.tree.places import Places
 from twinhive.transfer.tree.planning.plan import Plan
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
+from twinhive.transfer.tree.tree_places import Places
 
 
 def during(trees: Trees, event: Callable[[], object], *, after: bool = True) -> ExecutePlan:

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.transfer.tree.trees import NOON, TARGET, Trees
 from twinhive.model.errors import Refused
 from twinhive.model.files import join
-from twinhive.transfer.tree.places import HIDDEN
+from twinhive.transfer.tree.tree_places import HIDDEN
 
 STAMP = "20300517T120000Z"
 

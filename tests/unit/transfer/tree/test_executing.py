@@ -11,10 +11,10 @@ from twinhive.model.errors import LeaseLost, Refused, Unreachable
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.executing import Executor, TreeCopyJob, confirmed, in_this_process
 from twinhive.transfer.tree.file_actions import Compared
-from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.path_rule import lay_out
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
 
 FILES = 20
 

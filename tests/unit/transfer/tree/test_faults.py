@@ -11,8 +11,8 @@ from twinhive.model.errors import LeaseLost, Refused, Unreachable
 from twinhive.model.exit_codes import ExitCode
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.transfer.engine.failure_kind import FailureKind
-from twinhive.transfer.tree.outcome import SyncOutcome
 from twinhive.transfer.tree.report import outcome_text
+from twinhive.transfer.tree.tree_outcome import SyncOutcome
 
 
 @pytest.fixture(params=["new", "old"])

@@ -10,10 +10,10 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.model.errors import LeaseLost
 from twinhive.model.files import join
-from twinhive.transfer.tree.batches import StillWanted, write_batches
 from twinhive.transfer.tree.executing import Executor, TreeCopyJob
-from twinhive.transfer.tree.outcome import ExecOutcome
 from twinhive.transfer.tree.planning.plan import Plan
+from twinhive.transfer.tree.tree_batches import StillWanted, write_batches
+from twinhive.transfer.tree.tree_outcome import ExecOutcome
 
 
 def on_executors(trees: Trees, meanwhile: Callable[[TreeCopyJob, list[str]], object], target: Any = None) -> Any:

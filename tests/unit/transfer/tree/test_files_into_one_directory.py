@@ -8,7 +8,7 @@ from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees, below
 from twinhive.model.errors import LeaseLost, Refused, Unreachable
 from twinhive.model.exit_codes import ExitCode
 from twinhive.model.files import join
-from twinhive.transfer.tree.places import HIDDEN
+from twinhive.transfer.tree.tree_places import HIDDEN
 
 
 def landing(**files: bytes) -> Trees:

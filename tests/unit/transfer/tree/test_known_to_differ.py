@@ -8,7 +8,7 @@ from tests.unit.transfer.tree.trees import TARGET, Changed, Trees
 from twinhive.model.errors import Unreachable
 from twinhive.model.exit_codes import ExitCode
 from twinhive.transfer.engine.failure_kind import FailureKind
-from twinhive.transfer.tree.outcome import SyncOutcome
+from twinhive.transfer.tree.tree_outcome import SyncOutcome
 
 
 def corrupting(trees: Trees) -> Any:

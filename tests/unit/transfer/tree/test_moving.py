@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.model.errors import ActNow
-from twinhive.transfer.tree.places import Places
-from twinhive.transfer.tree.snapshots.moving import finish_moves
+from twinhive.transfer.tree.snapshots.snapshot_renames import finish_moves
+from twinhive.transfer.tree.tree_places import Places
 
 BASE = "hdfs://west/data/t"
 

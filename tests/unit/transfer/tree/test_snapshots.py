@@ -7,7 +7,6 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_streams import InMemoryStream
 from tests.support.hdfs.planned_trees import SOURCE, TARGET, Nested, build, carry_out, content, sides
 from twinhive.model.files import ChangeKind, FileStatus, SnapshotChange, join
-from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.planning.make_plan import make_plan
@@ -16,6 +15,7 @@ from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.snapshots.difference import NoDifference, read_difference
 from twinhive.transfer.tree.snapshots.difference_plan import plan_difference
 from twinhive.transfer.tree.snapshots.snapshot_sync import SnapshotChoice, choose, from_snapshot
+from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 
 TREE: Nested = {"a": {"f": b"1", "g": b"22", "sub": {"h": b"333"}}, "b": {"f": b"1"}, "top": b"4", "empty": {}}
 DELETING = {"snapshots": True, "delete": "trash"}

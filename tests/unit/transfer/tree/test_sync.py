@@ -8,7 +8,7 @@ from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.model.errors import ChangedMeanwhile, InvalidSettings, Missing, Refused
 from twinhive.model.exit_codes import ExitCode
 from twinhive.transfer.tree.executing import in_this_process
-from twinhive.transfer.tree.outcome import SyncOutcome
+from twinhive.transfer.tree.tree_outcome import SyncOutcome
 
 AWKWARD = ["a b", "100%41", "a#b", "k=v", "Zoë 日本 \U0001f600", "[x]", "{a,b}", "*?", "back\\slash", "new\nline", ".h"]
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Trees
 from twinhive.model.errors import Refused
-from twinhive.transfer.tree.dry_run import dry_run
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
+from twinhive.transfer.tree.tree_dry_run import dry_run
 
 SKIP = {"on_unreadable": "skip"}
 

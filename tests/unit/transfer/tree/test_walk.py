@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.model.errors import ChangedMeanwhile, Refused, TwinhiveError, Unreachable
 from twinhive.model.files import FileStatus, base_name, join, name_order
-from twinhive.transfer.tree.listing import waiting
+from twinhive.transfer.tree.listing import waiting_directories
 from twinhive.transfer.tree.listing.lister import Lister, Unlisted
-from twinhive.transfer.tree.listing.waiting import WaitingDirectories, WaitingDirectory
+from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectories, WaitingDirectory
 from twinhive.transfer.tree.listing.walk import PairedDirectory, Walk
 
 D, T = "hdfs://east/d", "hdfs://west/t"
@@ -239,8 +239,8 @@ class TestLister:
 
 class TestWaiting:
     def test_the_newest_come_first_however_many_there_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(waiting, "_IN_MEMORY", 20)
-        monkeypatch.setattr(waiting, "_BLOCK", 10)
+        monkeypatch.setattr(waiting_directories, "_IN_MEMORY", 20)
+        monkeypatch.setattr(waiting_directories, "_BLOCK", 10)
         directories, expected, taken = WaitingDirectories(), [], []
         for number in range(500):
             directories.push(directory(f"{D}/{number}"))
@@ -257,8 +257,8 @@ class TestWaiting:
         directories.close()
 
     def test_all_that_is_known_of_a_directory_survives(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(waiting, "_IN_MEMORY", 1)
-        monkeypatch.setattr(waiting, "_BLOCK", 1)
+        monkeypatch.setattr(waiting_directories, "_IN_MEMORY", 1)
+        monkeypatch.setattr(waiting_directories, "_BLOCK", 1)
         above = directory("above")
         first = WaitingDirectory("a\n/b", FileStatus(f"{D}/a\n/b", 0, 7, True, 3), None, "a\n", 2, False, above, False)
         second = WaitingDirectory(

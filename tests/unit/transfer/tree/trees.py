@@ -8,10 +8,10 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_lease import InMemoryLease
 from twinhive.model.files import is_below, join
 from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
-from twinhive.transfer.tree.outcome import SyncOutcome
-from twinhive.transfer.tree.places import HIDDEN
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.sync import run_sync
+from twinhive.transfer.tree.tree_outcome import SyncOutcome
+from twinhive.transfer.tree.tree_places import HIDDEN
 
 SOURCE = "hdfs://east/data/d"
 TARGET = "hdfs://west/copies/d"

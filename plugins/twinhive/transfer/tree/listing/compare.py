@@ -6,8 +6,8 @@ from operator import attrgetter
 from typing import Any
 
 from twinhive.model.files import FileStatus
-from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.request import CompareBy, Mode, SyncOptions
+from twinhive.transfer.tree.tree_actions import ActionKind
 from twinhive.transfer.tree.verified import KnowsPairs, pair_digest
 
 # The letters whose state a listing tells; checksum type and block size belong to a file's bytes.

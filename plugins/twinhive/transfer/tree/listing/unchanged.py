@@ -3,7 +3,6 @@
 from twinhive.model.errors import ActNow
 from twinhive.ports import TreeReader
 from twinhive.transfer.engine.attributes import AttributeComparison
-from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.asked_pairs import AskedPairs
 from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.listing.walk import Pushed
@@ -11,6 +10,7 @@ from twinhive.transfer.tree.path_rule import Layout
 from twinhive.transfer.tree.planning.plan import Conflict, Plan
 from twinhive.transfer.tree.planning.planner import Planner
 from twinhive.transfer.tree.request import SyncOptions
+from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 from twinhive.transfer.tree.verified import VerifiedPairs
 
 

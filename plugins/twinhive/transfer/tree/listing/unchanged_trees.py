@@ -11,7 +11,7 @@ from twinhive.ports import FileReader, TreeReader
 from twinhive.threads.each import in_threads
 from twinhive.transfer.tree.listing.lister import Page, Unlisted
 from twinhive.transfer.tree.listing.unchanged import NothingToDo, SomethingToDoError, asked_pairs, planner_of
-from twinhive.transfer.tree.listing.waiting import WaitingDirectory
+from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectory
 from twinhive.transfer.tree.listing.walk import PairedDirectory
 from twinhive.transfer.tree.path_rule import Layout
 from twinhive.transfer.tree.planning.planner import Planner

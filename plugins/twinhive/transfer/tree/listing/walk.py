@@ -11,7 +11,7 @@ from twinhive.model.errors import ChangedMeanwhile, Refused
 from twinhive.model.files import FileStatus, name_order
 from twinhive.ports import FileReader
 from twinhive.transfer.tree.listing.lister import Lister, Page, Unlisted
-from twinhive.transfer.tree.listing.waiting import WaitingDirectories, WaitingDirectory
+from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectories, WaitingDirectory
 
 Pair = tuple[str, FileStatus | None, FileStatus | None]
 """A name, and what each side has of that name in one directory."""

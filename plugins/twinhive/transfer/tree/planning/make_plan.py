@@ -3,12 +3,12 @@
 from twinhive.model.errors import ActNow, Refused
 from twinhive.model.files import base_name
 from twinhive.ports import FileReader
-from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.path_rule import Layout
-from twinhive.transfer.tree.places import is_ours
 from twinhive.transfer.tree.planning.plan import Plan, Unreadable
 from twinhive.transfer.tree.planning.planner import Planner
 from twinhive.transfer.tree.request import OnUnreadable, SyncOptions
+from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
+from twinhive.transfer.tree.tree_places import is_ours
 from twinhive.transfer.tree.verified import VerifiedPairs
 
 _SHOWN = 20

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.spool import Spool
 from twinhive.transfer.tree.tally import Tally
+from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 
 EXAMPLES = 1000
 """So many conflicts and unreadable paths are kept, and all of them counted."""

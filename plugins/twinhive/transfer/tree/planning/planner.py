@@ -8,17 +8,17 @@ from twinhive.model.errors import SourceMoved
 from twinhive.model.files import FileStatus, authority
 from twinhive.ports import FileReader
 from twinhive.transfer.tree import conflicts
-from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.deletable import Deletable
 from twinhive.transfer.tree.listing.compare import Comparison, unwritable
-from twinhive.transfer.tree.listing.filters import Filter
-from twinhive.transfer.tree.listing.waiting import WaitingDirectory
+from twinhive.transfer.tree.listing.path_filters import Filter
+from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectory
 from twinhive.transfer.tree.listing.walk import PairedDirectory, Pushed, Walk
 from twinhive.transfer.tree.path_rule import Root
-from twinhive.transfer.tree.places import Places, is_ours
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.tally import Tally
+from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
+from twinhive.transfer.tree.tree_places import Places, is_ours
 from twinhive.transfer.tree.verified import KnowsPairs
 
 _SKIP = ActionKind.SKIP

@@ -5,15 +5,15 @@ from dataclasses import replace
 from twinhive.model.errors import ActNow
 from twinhive.model.files import FileStatus, join
 from twinhive.ports import TreeReader
-from twinhive.transfer.tree.actions import ActionKind, FileAction
 from twinhive.transfer.tree.listing.unfinished import left_out
-from twinhive.transfer.tree.listing.waiting import WaitingDirectory
+from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectory
 from twinhive.transfer.tree.path_rule import Layout, Root
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.planning.planner import Planner, above_of
 from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.snapshots.difference import NoDifference, SnapshotDifference, read_difference
 from twinhive.transfer.tree.snapshots.snapshot_sync import SnapshotChoice, from_snapshot
+from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 from twinhive.transfer.tree.verified import VerifiedPairs
 
 

@@ -12,8 +12,8 @@ from twinhive.model.errors import ActNow
 from twinhive.model.files import SnapshotChange, join, short_hash
 from twinhive.ports import SnapshotReader, TreeReader
 from twinhive.transfer.tree.path_rule import Layout
-from twinhive.transfer.tree.places import is_ours
 from twinhive.transfer.tree.request import Mode, SyncOptions
+from twinhive.transfer.tree.tree_places import is_ours
 
 SNAPSHOT_PREFIX = "twinhive-"
 """What the names of all snapshots begin with that copies make."""

@@ -4,9 +4,9 @@ import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.model.files import FileStatus
-from twinhive.transfer.tree.actions import ActionKind
 from twinhive.transfer.tree.listing.compare import Comparison, unwritable
 from twinhive.transfer.tree.request import SyncOptions
+from twinhive.transfer.tree.tree_actions import ActionKind
 from twinhive.transfer.tree.verified import VerifiedPairs, pair_digest
 
 SOURCE = FileStatus("hdfs://east/f", 10, 1000, False, 7, "hive", "staff", 0o640, 128, 3, 900)

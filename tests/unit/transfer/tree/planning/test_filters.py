@@ -1,7 +1,7 @@
 import pytest
 
 from twinhive.model.errors import InvalidSettings
-from twinhive.transfer.tree.listing.filters import Filter
+from twinhive.transfer.tree.listing.path_filters import Filter
 
 
 def test_an_expression_matches_a_whole_path() -> None:

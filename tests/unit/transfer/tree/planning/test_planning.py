@@ -19,11 +19,11 @@ from tests.support.hdfs.planned_trees import (
     trees,
 )
 from twinhive.model.errors import Refused
-from twinhive.transfer.tree.actions import ActionKind, FileAction
-from twinhive.transfer.tree.listing.filters import Filter
+from twinhive.transfer.tree.listing.path_filters import Filter
 from twinhive.transfer.tree.path_rule import lay_out
 from twinhive.transfer.tree.planning.make_plan import make_plan, refuse
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
+from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 
 QUICK = settings(max_examples=80, deadline=None)
 

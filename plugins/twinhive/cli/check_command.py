@@ -1,0 +1,168 @@
+"""Look at the configuration: which policies there are, and whether they can be used."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from twinhive import __version__
+from twinhive.cli.command_line import configuration_of, wiring_of
+from twinhive.cli.connection_sources import troubles_of_pools
+from twinhive.cli.exits import exit_of
+from twinhive.cli.json_output import print_json
+from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, say, show_error
+from twinhive.model.errors import TwinhiveError
+from twinhive.model.text import render
+from twinhive.settings import PolicyEntry
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    say(__version__)
+
+
+@app.command()
+def policies(as_json: AsJson = False, config: Config = None) -> None:
+    """List all policies, usable or not."""
+    with errors_shown(as_json=as_json):
+        entries = sorted(configuration_of(config).policies.values(), key=lambda entry: entry.name)
+    if as_json:
+        print_json({"policies": [_fields(entry) for entry in entries]})
+        return
+    table = Table("policy", "source", "replica", "file", "state")
+    for entry in entries:
+        state = f"[red]{escape(entry.error)}[/]" if entry.error else "[green]usable[/]"
+        table.add_row(entry.name, *_sides(entry), escape(entry.path.name), state)
+    console.print(table)
+
+
+def _sides(entry: PolicyEntry) -> tuple[str, str]:
+    if entry.settings is None:
+        return "", ""
+    source, replica = entry.settings.source, entry.settings.replica
+    return f"{source.cluster}/{source.database}", f"{replica.cluster}/{replica.database}"
+
+
+def _fields(entry: PolicyEntry) -> dict[str, Any]:
+    source, replica = _sides(entry)
+    return {
+        "policy": entry.name,
+        "source": source or None,
+        "replica": replica or None,
+        "file": str(entry.path),
+        "usable": entry.error is None,
+        "trouble": entry.error,
+    }
+
+
+@app.command()
+def check(
+    policy: Annotated[
+        str | None, typer.Argument(metavar="POLICY", help="One policy or placement; without it, all")
+    ] = None,
+    servers: Annotated[
+        bool,
+        typer.Option(
+            "--servers",
+            help="Ask the servers of both clusters too, as a bootstrap does before it starts, and say who we are to "
+            "their metastores; changes nothing.",
+        ),
+    ] = False,
+    failover: Annotated[
+        bool,
+        typer.Option(
+            "--failover",
+            help="Say whether the replica could take over from its source now, and what would not come along; changes "
+            "nothing.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Validate the configuration.
+
+    No server is touched unless told to; `twinhive --airflow check` looks whether Airflow has the pools that policies
+    name. Every policy and every placement is checked, whatever is wrong with others. The exit code is that of the
+    worst.
+    """
+    if failover and policy is None:
+        raise typer.BadParameter("--failover is about one policy: name it")
+    with errors_shown(as_json=as_json):
+        configuration = configuration_of(config)
+        entries = (
+            [configuration.replicated(policy)]
+            if policy
+            else [
+                configuration.replicated(name) for name in sorted({*configuration.policies, *configuration.placements})
+            ]
+        )
+    found: list[_Found] = []
+    for entry in entries:
+        found.append(_look_at(entry, config, servers=servers, failover=failover))
+        if not as_json:
+            _show(found[-1], servers=servers, failover=failover)
+    problems = [problem for one in found for problem in one.problems]
+    if as_json:
+        print_json({"policies": found, "exit_code": exit_of(*problems)})
+    elif not problems:
+        what = "policies and placements" if configuration.placements else "policies"
+        say(f"{len(entries)} {what} can be used")
+    if problems:
+        raise typer.Exit(exit_of(*problems))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is wrong with a policy, and what its servers say who we are."""
+
+    policy: str
+    problems: list[TwinhiveError]
+    servers: list[str] = field(default_factory=list)
+
+
+def _look_at(entry: PolicyEntry, config: Path | None, *, servers: bool, failover: bool) -> _Found:
+    try:
+        pools = troubles_of_pools(entry.name, entry.usable())
+        found = _ask_servers(config, entry.name) if servers else _Found(entry.name, [])
+        ready = _ask_whether_ready(config, entry.name) if failover else _Found(entry.name, [])
+        return _Found(entry.name, [*pools, *found.problems, *ready.problems], [*found.servers, *ready.servers])
+    except TwinhiveError as error:
+        return _Found(entry.name, [error])
+
+
+def _ask_servers(config: Path | None, policy: str) -> _Found:
+    # Imported here because a mere check of files would wait for them.
+    from twinhive.bootstrap.preflight import Preflight
+    from twinhive.copies.list_copies import placement_problems
+    from twinhive.step.base import Work
+
+    wiring = wiring_of(config, policy, or_placement=True)
+    if wiring.policy.copies is not None:
+        return _Found(policy, list(placement_problems(wiring.write_ports(), wiring.policy)))
+    said: list[str] = []
+    work = Work(wiring.policy, report=lambda line: said.append(render(line)))
+    return _Found(policy, Preflight(work).problems(wiring.write_ports()), said)
+
+
+def _ask_whether_ready(config: Path | None, policy: str) -> _Found:
+    from twinhive.operations.readiness import readiness
+
+    wiring = wiring_of(config, policy)
+    found = readiness(wiring.write_ports(), wiring.policy)
+    return _Found(policy, list(found.problems), [render(line) for line in found.told])
+
+
+def _show(found: _Found, *, servers: bool, failover: bool) -> None:
+    for line in found.servers:
+        say(f"{found.policy}: {line}")
+    for problem in found.problems:
+        show_error(problem, found.policy)
+    if servers and not found.problems:
+        say(f"{found.policy}: both clusters are as a bootstrap needs them")
+    if failover and not found.problems:
+        say(f"{found.policy}: the replica could take over")

@@ -1,0 +1,58 @@
+"""Prove that a replica equals its source, or say where it does not."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from twinhive.cli.command_line import PolicyArgument, wiring_of
+from twinhive.cli.json_output import print_json
+from twinhive.cli.terminal import AsJson, Config, errors_shown, holder_of, print_stderr, say, show_error
+from twinhive.model.exit_codes import ExitCode
+from twinhive.operations.operation import following_state
+from twinhive.step.base import Work
+from twinhive.verify.look_again import different
+from twinhive.verify.verification_outcome import Verified
+from twinhive.verify.verify import Verify
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command()
+def verify(
+    policy: PolicyArgument,
+    tables: Annotated[
+        list[str] | None, typer.Argument(metavar="[TABLE]...", help="These alone; without any, all the policy selects")
+    ] = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Look at every leaf and compare the checksums of every file.")
+    ] = False,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Compare the replica with its source at a common event, and change nothing.
+
+    The exit code is 0 when all there is was judged and is equal; 3 when something differs that has to be looked at
+    again, a quarter of an hour after it was first seen, or could not be judged; 4 with findings: what differed
+    twice, and no event explains. What is remembered of earlier looks is not read again.
+    """
+    with errors_shown(as_json=as_json):
+        wiring = wiring_of(config, policy)
+        ports, database = wiring.write_ports(), wiring.policy.source.database
+        following_state(ports, wiring.policy, "a verification")
+        names = tuple(table.lower().removeprefix(f"{database}.") for table in tables or ())
+        work = Work(wiring.policy, holder=holder_of("verify"), report=print_stderr if as_json else say)
+        found = Verify(work, names, deep).run(ports)
+    code = _exit_of(found)
+    if as_json:
+        print_json({"policy": policy, **asdict(found), "exit_code": code})
+    elif found.found:
+        show_error(different(wiring.policy, found))
+    if code:
+        raise typer.Exit(code)
+
+
+def _exit_of(found: Verified) -> int:
+    if found.found:
+        return ExitCode.ACT_NOW
+    return ExitCode.DONE if found.is_equal else ExitCode.TRY_AGAIN
