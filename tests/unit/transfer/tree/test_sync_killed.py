@@ -53,7 +53,7 @@ def with_a_difference() -> Trees:
     for name in ("gone", "old"):
         trees.source.delete(f"{SOURCE}/{name}")
     trees.put("other", b"new content")
-    trees.put("log", b"line 1\nline 2\n")
+    trees.grow("log", b"line 2\n")
     trees.put("deeper/h", b"h")
     trees.put("new/deep/i", b"i")
     trees.put("old", b"a file now")

@@ -38,6 +38,11 @@ class Trees:
         """Write a file of the source."""
         self.source.put(join(SOURCE, relative), content, **more)
 
+    def grow(self, relative: str, more: bytes) -> None:
+        """Append to a file of the source, which stays the file that it is: a difference of snapshots says so."""
+        path = join(SOURCE, relative)
+        self.source._set_content(path, self.source._file(path).content + more)
+
     def put_there(self, relative: str, content: bytes = b"x", **more: Any) -> None:
         """Write a file of the target as its own users do."""
         self.target.put(join(TARGET, relative), content, **more)
