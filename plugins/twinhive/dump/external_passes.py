@@ -16,7 +16,7 @@ from twinhive.dump.external_locations import decode_locations, encode_locations
 from twinhive.dump.json_files import read_json, write_json
 from twinhive.dump.layout import DumpKind, as_passes_know, records_path, result_path, results_directory
 from twinhive.dump.pass_manifest import PassManifest
-from twinhive.dump.publishing import remove_other_dumps
+from twinhive.dump.publishing import remove_passes
 from twinhive.dump.store import ExternalPass, dumps_of, layout_of_next_pass, layout_of_pass, newest_pass, passes_of
 from twinhive.model.errors import ActNow
 from twinhive.model.external.entries import Entry
@@ -97,8 +97,8 @@ def locations_of_pass(files: FileReader, policy: Policy, name: str) -> tuple[Ent
 def remove_old_passes(dumps: FileWriter, replica: FileWriter, policy: Policy, newest: ExternalPass) -> None:
     """Remove all but the newest pass and the one before it, with their results: a task of that may still run."""
     before = [layout for layout in dumps_of(dumps, policy, DumpKind.EXTERNAL) if layout.name != newest.name]
+    remove_passes(dumps, policy, before[:-1])
     kept = (newest.layout, *before[-1:])
-    remove_other_dumps(dumps, policy, *kept)
     for result in children(replica, results_directory(policy.staging, DumpKind.EXTERNAL)):
         if base_name(result.path) not in {layout.name for layout in kept}:
             _remove_results(replica, result.path)

@@ -1,10 +1,10 @@
 """Write, publish and remove the dumps of a policy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from twinhive.dump.claiming import claim_dumps, discard_dump, own_dumps_of
-from twinhive.dump.layout import BASE_KINDS, KINDS_OF_DUMPS, DumpKind, DumpLayout, as_passes_know, dumps_directory
+from twinhive.dump.layout import BASE_KINDS, KINDS_OF_DUMPS, DumpLayout, as_passes_know
 from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, found_in, open_dump
 from twinhive.model.errors import ActNow, Missing, TryAgain
@@ -89,20 +89,19 @@ def attempts_of(files: FileReader, policy: Policy) -> list[DumpLayout]:
     return [layout for layout in found_in(files, policy.dumps) if layout.is_attempt]
 
 
-def remove_other_dumps(files: FileWriter, policy: Policy, *keep: DumpLayout) -> list[str]:
-    """Remove the dumps that lie beside some, and all attempts; return what was removed.
+def remove_other_dumps(files: FileWriter, policy: Policy, keep: DumpLayout) -> list[str]:
+    """Remove the policy's older dumps, but no passes, and all attempts; return what was removed.
 
-    One run of a policy is active at a time, so whatever is not in `keep` is an orphan.
+    One run of a policy is active at a time, so whatever is not `keep` is an orphan.
     """
-    kinds = (DumpKind.EXTERNAL,) if keep[0].kind is DumpKind.EXTERNAL else KINDS_OF_DUMPS
-    found = found_in(files, dumps_directory(policy, kinds[0]))
-    kept = {layout.name for layout in keep}
-    orphans = [one for one in found if one.name not in kept and (one.kind in kinds or one.is_attempt)]
-    return [layout.directory for layout in orphans if _discard(files, policy, layout)]
+    found = (one for one in found_in(files, policy.dumps) if one.name != keep.name)
+    orphans = [one.directory for one in found if one.kind in KINDS_OF_DUMPS or one.is_attempt]
+    return [directory for directory in orphans if discard_dump(files, directory)]
 
 
-def _discard(files: FileWriter, policy: Policy, layout: DumpLayout) -> bool:
-    if layout.kind is not DumpKind.EXTERNAL:
-        return discard_dump(files, layout.directory)
-    owned = own_dumps_of(files, as_passes_know(policy))
-    return owned is not None and owned.discard(layout.directory)
+def remove_passes(files: FileWriter, policy: Policy, passes: Sequence[DumpLayout]) -> None:
+    """Remove just these passes: one that another run has begun since they were found is none of them."""
+    owned = own_dumps_of(files, as_passes_know(policy)) if passes else None
+    if owned is not None:
+        for layout in passes:
+            owned.discard(layout.directory)

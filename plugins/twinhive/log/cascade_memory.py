@@ -31,8 +31,11 @@ def followed_in_window(
     files, policy = stream.ports.dump_files, stream.policy
     changes = [event.event_id for event in events if is_change_of_columns(event.change)]
     known = _remembered(files, policy, log_id) if changes and log_id is not None else {}
-    digests = {row.event_id: row.position.digest for row in event_range.rows}
-    followed: Mapping[int, bool | None] = {one: known.get((one, digests[one])) for one in changes}
+    # Without a digest nothing tells an event from another log's.
+    digests = {row.event_id: row.position.digest for row in event_range.rows if row.position.digest}
+    followed: Mapping[int, bool | None] = {
+        one: known.get((one, digests[one])) if one in digests else None for one in changes
+    }
     if None in followed.values():
         judged = look_behind(stream, events, event_range.end)
         followed = judged.followed

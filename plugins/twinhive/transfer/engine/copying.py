@@ -38,7 +38,8 @@ class CopyEngine:
     ) -> None:
         self._threads = threads
         self._for_parts = Threads(threads)  # of their own: those that copy files wait for them
-        self._limited = Meter(bytes_per_second, on_bytes)
+        self._on_bytes = on_bytes
+        self._limited = Meter(bytes_per_second, self._tell)
         self._stopping = threading.Event()
         self._is_ending = is_ending
         self.patience = Patience()
@@ -49,6 +50,11 @@ class CopyEngine:
         """Wait until so many bytes may be written, and tell them. Raises Unreachable when all is to end."""
         end_if(self._is_over)
         self._limited(count)
+
+    def _tell(self, count: int) -> None:
+        # The end may have come while this one waited for the rate.
+        end_if(self._is_over)
+        self._on_bytes(count)
 
     def run(
         self, items: Iterable[Item], work: Callable[[Iterator[Item]], Result], *, right_here: bool = False

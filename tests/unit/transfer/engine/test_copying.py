@@ -40,6 +40,14 @@ def test_what_has_begun_ends_before_it_waits_for_the_rate() -> None:
     assert told == [1]
 
 
+def test_what_has_waited_for_the_rate_is_not_written_when_the_end_came_meanwhile() -> None:
+    told, answers = list[int](), iter([False, True])
+    sides = InMemoryFiles("hdfs://east"), InMemoryFiles("hdfs://west")
+    with pytest.raises(Unreachable, match="not copied to its end"):
+        CopyEngine(*sides, 2, told.append, is_ending=lambda: next(answers)).meter(1)
+    assert told == []
+
+
 def test_each_thread_says_what_came_of_its_items_and_no_item_is_handed_out_twice() -> None:
     parts = engine([], []).run(range(100), list)
     assert sorted(item for part in parts for item in part) == list(range(100))
