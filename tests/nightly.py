@@ -82,7 +82,7 @@ PARTS = {
     ),
     "folds": Part(
         "5,000 folded histories",
-        _tests("tests/unit/model/test_fold_histories.py"),
+        _tests("tests/unit/model/changes/test_fold_histories.py"),
         4,
         {"TWINHIVE_DEEP_HISTORIES": 5_000},
     ),

@@ -12,7 +12,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.marks import STAMP
 from twinhive.model.names import TableName
 from twinhive.model.next_steps import resync
-from twinhive.model.objects import Table, TableKind
+from twinhive.model.objects import Table
 from twinhive.model.placement import table_directory, without_statistics_claim
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear, Exclude
@@ -115,7 +115,7 @@ def came_into_scope(policy: Policy, name: TableName) -> ActNow:
 
 def refuse_another_kind(there: Table, after: object) -> None:
     """Refuse a table that became, say, external or transactional: its files follow other rules from there on."""
-    if isinstance(after, Table) and after.kind not in (TableKind.MANAGED, TableKind.VIEW):
+    if isinstance(after, Table) and not after.kind.is_all_in_log:
         raise ActNow(
             f"table {after.name} has become {_article(after.kind.value)} table, which is not replicated yet",
             found=after.kind.value,

@@ -9,7 +9,7 @@ from twinhive.model.equality.canonical import Plain, statistics
 from twinhive.model.equality.leaf_records import OWN_LEAF
 from twinhive.model.equality.reconcile import LeafAction, TablePlan
 from twinhive.model.files import FileStatus
-from twinhive.model.objects import Table, TableKind
+from twinhive.model.objects import Table
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,7 @@ def plan_table(sides: tuple[Side, Side], state: TableState) -> TablePlan | None:
 
 
 def _is_alike(source: Table, replica: Table) -> bool:
-    is_followed = source.kind.has_plain_files or source.kind is TableKind.VIEW
-    is_one = source.kind is replica.kind and is_followed
+    is_one = source.kind is replica.kind and source.kind.why_left_out is None
     return is_one and source.partition_keys == replica.partition_keys
 
 

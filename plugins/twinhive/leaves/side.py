@@ -176,7 +176,7 @@ class Side:
         """Return the directory whose files follow the log: those of managed tables, and of others if asked for."""
         if table.kind is TableKind.EXTERNAL and self.with_external:
             return location if location and location.startswith(f"{self.files.root}/") else ""
-        return location or "" if table.kind.has_logged_files else ""
+        return location or "" if table.kind.has_comparable_files else ""
 
     def _placed(self, table: Table, location: str | None, what: str) -> Plain:
         """Return where rows of an external table lie on the replica. Raises InvalidSettings for a place of nobody's."""

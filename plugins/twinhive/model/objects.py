@@ -33,9 +33,34 @@ class TableKind(Enum):
     """Its rows are not plain files of its directory (Iceberg, HBase, JDBC): a copy of that would not be the table."""
 
     @property
+    def why_left_out(self) -> str | None:
+        """Say why no policy replicates such tables, None for a kind that replication follows."""
+        return _LEFT_OUT.get(self)
+
+    @property
+    def has_files(self) -> bool:
+        """True when its rows are in files of its own."""
+        return self not in (TableKind.VIEW, TableKind.MATERIALIZED_VIEW)
+
+    @property
+    def is_all_in_log(self) -> bool:
+        """True when the log's events bring all of it: its definition, and its files if it has any."""
+        return self in (TableKind.MANAGED, TableKind.VIEW)
+
+    @property
     def has_logged_files(self) -> bool:
         """True when the log's events bring its files: nobody but Hive writes them."""
         return self is TableKind.MANAGED
+
+    @property
+    def has_comparable_files(self) -> bool:
+        """True when files of two sides that differ tell of a write without an event: the log alone changes them."""
+        return self is TableKind.MANAGED
+
+    @property
+    def has_listed_content(self) -> bool:
+        """True when constraints, partitions and files are listed at the source, and again where the log is unsure."""
+        return self in (TableKind.MANAGED, TableKind.EXTERNAL)
 
     @property
     def has_plain_files(self) -> bool:
@@ -43,6 +68,11 @@ class TableKind(Enum):
         return self in (TableKind.MANAGED, TableKind.EXTERNAL)
 
 
+_LEFT_OUT = {
+    TableKind.TRANSACTIONAL: "transactional table: not replicated yet",
+    TableKind.HANDLER: "table of a storage handler: its rows are not in its directory",
+    TableKind.MATERIALIZED_VIEW: "materialized view: the replica's Hive has to build it",
+}
 _KINDS = {
     "MANAGED_TABLE": TableKind.MANAGED,
     "EXTERNAL_TABLE": TableKind.EXTERNAL,
@@ -117,7 +147,7 @@ class Table:
     @property
     def has_files(self) -> bool:
         """True for a table whose rows are in files of its own."""
-        return self.kind not in (TableKind.VIEW, TableKind.MATERIALIZED_VIEW)
+        return self.kind.has_files
 
     def at(self, name: TableName, location: str | None) -> "Table":
         """Return the same table under another name and location."""

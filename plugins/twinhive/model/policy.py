@@ -9,16 +9,10 @@ from twinhive.model.copies.kept_copies import KeptCopies
 from twinhive.model.external.modes import External
 from twinhive.model.files import copying_weight, join
 from twinhive.model.names import TableName
-from twinhive.model.objects import Table, TableKind
+from twinhive.model.objects import Table
 from twinhive.model.sets.mark import SETS_TABLE
 from twinhive.model.switching.fence import QUIET_SECONDS, FenceRules
 
-_LEFT_OUT = {
-    TableKind.EXTERNAL: "external table: the policy leaves them out",
-    TableKind.TRANSACTIONAL: "transactional table: not replicated yet",
-    TableKind.HANDLER: "table of a storage handler: its rows are not in its directory",
-    TableKind.MATERIALIZED_VIEW: "materialized view: the replica's Hive has to build it",
-}
 EVERY_EVENT, WINDOW_END = "every_event", "window_end"
 
 
@@ -150,9 +144,9 @@ class Policy:
 
     def left_out(self, table: Table) -> str | None:
         """Say why a table of the scope is not replicated, None for one that is."""
-        if table.is_external and self.external.included:
-            return None
-        return _LEFT_OUT.get(table.kind)
+        if table.is_external and not self.external.included:
+            return "external table: the policy leaves them out"
+        return table.kind.why_left_out
 
     def on_replica(self, name: TableName) -> TableName:
         """Return the replica's name of a source table."""

@@ -154,7 +154,9 @@ class _Scanning:
 
     def run(self) -> Scanned:
         """Return what was found."""
-        tables = [table for table in read_scope(self.ports.source, self.policy).tables if _has_files_of_ours(table)]
+        tables = [
+            table for table in read_scope(self.ports.source, self.policy).tables if table.kind.has_comparable_files
+        ]
         sizes: dict[str, Usage] = {}
         for some in self._batches(tables, sizes):
             self._finish(*some)
@@ -269,10 +271,6 @@ class _Compared:
 
     places: Sequence[str]
     differences: Sequence[Difference]
-
-
-def _has_files_of_ours(table: Table) -> bool:
-    return table.kind.has_logged_files
 
 
 def _whole(tables: Sequence[Table]) -> Iterator[Table]:

@@ -108,7 +108,7 @@ class TableState:
     @property
     def needs_reading(self) -> bool:
         """True while the log alone does not say what is in it."""
-        if self.unsure or not self.table.kind.has_plain_files:
+        if self.unsure or not self.table.kind.has_listed_content:
             return self.unsure
         if self.constraints_unsure:
             return True

@@ -62,7 +62,7 @@ def diverged_tables(ports: ReadPorts, policy: Policy, promotion: Promotion) -> I
         is_theirs = own is not None and name not in own and name in theirs
         if table.kind is TableKind.EXTERNAL and policy.external.brings_data:
             leaves = dict(_own_external_files((new, old), table))
-        elif table.kind.has_logged_files and not is_theirs:
+        elif table.kind.has_comparable_files and not is_theirs:
             leaves = dict(_own_files(ports, policy, (new, old), table))
         else:
             continue
