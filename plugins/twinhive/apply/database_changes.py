@@ -17,14 +17,14 @@ from twinhive.model.changes.kinds import (
     DropDatabase,
     DropFunction,
     Event,
+    OfDatabases,
+    OfFunctions,
 )
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.marks import own_marks, without_marks
 from twinhive.model.next_steps import pass_over
 from twinhive.model.objects import Database
 from twinhive.model.text import Command, Either
-
-DatabaseChanged = CreateDatabase | AlterDatabase | DropDatabase | CreateFunction | DropFunction
 
 
 class DatabaseChanges:
@@ -41,7 +41,7 @@ class DatabaseChanges:
         files = FunctionFiles(target.functions, target.files, target.lease, target.root)
         self._functions = Functions(target.replica, target.lease, target.policy.replica.database, files)
 
-    def change(self, change: DatabaseChanged, event: Event, progress: Progress) -> bool:
+    def change(self, change: OfDatabases | OfFunctions, event: Event, progress: Progress) -> bool:
         """Apply one change; False when there is nothing to do."""
         match change:
             case CreateDatabase():

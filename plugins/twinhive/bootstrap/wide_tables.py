@@ -22,13 +22,10 @@ from twinhive.model.changes.kinds import (
     AlterTable,
     Change,
     CreateTable,
-    DatabaseChange,
-    DetailChange,
     DropPartitions,
     DropTable,
-    FunctionChange,
     Insert,
-    NotReplicated,
+    NoContent,
     RenamePartition,
 )
 from twinhive.model.names import TableName
@@ -59,9 +56,9 @@ def partitions_concerned(change: Change) -> frozenset[str] | None:
             return frozenset(names_of(table, partitions_named(change)))
         case AlterTable():
             return frozenset() if _leaves_partitions(change) else None
-        case DetailChange() | NotReplicated():
+        case NoContent():
             return frozenset()
-        case CreateTable() | DropTable() | Insert() | DatabaseChange() | FunctionChange():
+        case CreateTable() | DropTable() | Insert():
             return None
         case _:
             assert_never(change)

@@ -9,21 +9,18 @@ from twinhive.apply.external.partitions import ExternalPartitions
 from twinhive.apply.external.tables import ExternalTables
 from twinhive.model.changes.facts import table_structs
 from twinhive.model.changes.kinds import (
-    AddConstraints,
     AddPartitions,
     AlterPartitions,
     AlterTable,
     Change,
     CreateTable,
-    DatabaseChange,
     DeleteStatistics,
-    DropConstraint,
+    DetailChange,
     DropPartitions,
     DropTable,
     Event,
-    FunctionChange,
     Insert,
-    NotReplicated,
+    NoContent,
     RenamePartition,
     UpdateStatistics,
 )
@@ -75,10 +72,10 @@ class ExternalChanges:
                 return self._tables.rename_table(change, event, progress)
             case RenamePartition():
                 return self._partitions.rename_partition(change, event, progress)
-            case AddConstraints() | DropConstraint() | UpdateStatistics() | DeleteStatistics():
+            case DetailChange():
                 self._pending.put(detailed(self._pending.get(change.table), change, event.event_id))
                 return True
-            case DatabaseChange() | FunctionChange() | NotReplicated():
+            case NoContent():
                 raise AssertionError(f"{event} is of no table, and not for external ones")
             case Insert() | AddPartitions() | DropPartitions() | AlterPartitions():
                 raise AssertionError(f"{event} is joined with others before it is applied")
@@ -91,9 +88,9 @@ class ExternalChanges:
             case UpdateStatistics(table=name, values=values) | DeleteStatistics(table=name, values=values):
                 record = self._pending.get(name)
                 return record.table is not None or any(one.thing.values == values for one in record.partitions.values())
-            case AddConstraints(table=name) | DropConstraint(table=name):
-                return self._pending.get(name).table is not None
-            case DatabaseChange() | FunctionChange() | NotReplicated():
+            case DetailChange():
+                return self._pending.get(change.table).table is not None
+            case NoContent():
                 return False
             case CreateTable() | DropTable() | AlterTable() | Insert():
                 return False  # they tell their table

@@ -20,26 +20,21 @@ from twinhive.model.changes.brought_files import files_of
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import (
-    AddConstraints,
     AddPartitions,
-    AlterDatabase,
     AlterPartitions,
     AlterTable,
     Change,
     CreateDatabase,
     CreateFunction,
     CreateTable,
-    DeleteStatistics,
-    DropConstraint,
     DropDatabase,
-    DropFunction,
     DropPartitions,
     DropTable,
     Event,
     Insert,
+    NoContent,
     NotReplicated,
     RenamePartition,
-    UpdateStatistics,
 )
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
@@ -91,19 +86,7 @@ class EventWriting:
                 return self._insert
             case CreateFunction():
                 return self._create_function
-            case (
-                CreateDatabase()
-                | AlterDatabase()
-                | DropDatabase()
-                | DropTable()
-                | DropPartitions()
-                | DropFunction()
-                | AddConstraints()
-                | DropConstraint()
-                | UpdateStatistics()
-                | DeleteStatistics()
-                | NotReplicated()
-            ):
+            case DropTable() | DropPartitions() | NoContent():
                 return None
             case _:
                 assert_never(change)

@@ -12,14 +12,12 @@ from twinhive.model.changes.kinds import (
     AlterTable,
     Change,
     CreateTable,
-    DatabaseChange,
     DeleteStatistics,
     DetailChange,
     DropConstraint,
     DropPartitions,
     DropTable,
     Files,
-    FunctionChange,
     Insert,
     NoContent,
     NotReplicated,
@@ -40,8 +38,6 @@ def tables_of(change: Change) -> tuple[TableName, ...]:
             return (change.table,)
         case NotReplicated(table=name):
             return (name,) if name else ()
-        case DatabaseChange() | FunctionChange():
-            return ()
         case _:
             return tuple(dict.fromkeys(table.name for table in table_structs(change)))
 

@@ -14,13 +14,16 @@ from twinhive.model.changes.kinds import (
     CreateDatabase,
     CreateFunction,
     CreateTable,
+    DatabaseChange,
     DeleteStatistics,
+    DetailChange,
     DropConstraint,
     DropDatabase,
     DropFunction,
     DropPartitions,
     DropTable,
     Event,
+    FunctionChange,
     Insert,
     NotReplicated,
     OfDatabases,
@@ -52,11 +55,9 @@ def subject(change: Change) -> str:
             return f"function {function.database}.{function.name}"
         case DropFunction(database, name):
             return f"function {database}.{name}"
-        case CreateTable() | DropTable() | AlterTable() | Insert() | NotReplicated():
+        case CreateTable() | DropTable() | AlterTable() | Insert() | DetailChange() | NotReplicated():
             return _of_tables(change)
         case AddPartitions() | DropPartitions() | AlterPartitions() | RenamePartition():
-            return _of_tables(change)
-        case AddConstraints() | DropConstraint() | UpdateStatistics() | DeleteStatistics():
             return _of_tables(change)
         case _:
             assert_never(change)
@@ -98,9 +99,9 @@ def _effects(change: Change) -> Iterator[EffectWords]:
     match change:
         case NotReplicated():
             return
-        case CreateDatabase() | AlterDatabase() | DropDatabase() | CreateFunction() | DropFunction():
+        case DatabaseChange() | FunctionChange():
             yield _of_database(change)
-        case AddConstraints() | DropConstraint() | UpdateStatistics() | DeleteStatistics():
+        case DetailChange():
             yield _of_detail(change)
         case AddPartitions() | DropPartitions() | AlterPartitions() | RenamePartition():
             yield from _of_partitions(change)
