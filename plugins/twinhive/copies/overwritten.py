@@ -10,7 +10,7 @@ from typing import assert_never
 from twinhive.copies.copied_objects import Marked, values_of
 from twinhive.copies.marking_copies import Marks, has_mark, in_pieces, objects_now, write_marks
 from twinhive.events.decoder import decode_event
-from twinhive.model.changes.event_types import EventType
+from twinhive.events.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import (
     AddPartitions,

@@ -8,9 +8,9 @@ from typing import Any
 
 from twinhive.events.event_errors import unreadable
 from twinhive.events.event_objects import table_name
+from twinhive.events.event_types import EventType
 from twinhive.events.fields import MessageFields
 from twinhive.events.structs import parse_json
-from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.names import TableName
 from twinhive.model.tjson import Tree

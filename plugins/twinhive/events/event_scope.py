@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from twinhive.events.decoder import KNOWN_TYPES
 from twinhive.events.event_message import names_touched
+from twinhive.events.event_types import KNOWN_TYPES
 from twinhive.model.changes.events import EventRow
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy

@@ -7,7 +7,7 @@ from twinhive.apply.lane import why_not_replicated
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_message import names_touched
 from twinhive.events.event_scope import in_scope
-from twinhive.events.not_replicated import REASONS
+from twinhive.events.event_types import REASONS
 from twinhive.log.event_stream import is_readable
 from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.changes.events import EventRow

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from twinhive.apply.apply_progress import Progress
 from twinhive.events.decoder import decode_event
-from twinhive.model.changes.event_types import EventType
+from twinhive.events.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.facts import renaming, tables_of
 from twinhive.model.changes.kinds import (

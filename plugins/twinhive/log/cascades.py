@@ -14,8 +14,8 @@ from typing import assert_never
 
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
+from twinhive.events.event_types import EventType
 from twinhive.log.event_stream import EventStream
-from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.changes.facts import names_of, partitions_told, table_structs, tables_of
 from twinhive.model.changes.kinds import (

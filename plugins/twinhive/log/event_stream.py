@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import saved_events_directory
-from twinhive.events.decoder import KNOWN_TYPES, decode_event
+from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.event_message import names_touched
 from twinhive.events.event_scope import in_scope
+from twinhive.events.event_types import KNOWN_TYPES
 from twinhive.events.reader import bounded, read_events
 from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.changes.events import EventRow, Position

@@ -8,9 +8,9 @@ from typing import assert_never
 
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_scope import in_scope
+from twinhive.events.event_types import EventType
 from twinhive.events.reader import read_events
 from twinhive.log.event_stream import is_readable
-from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import Position
 from twinhive.model.changes.kinds import (
     AddPartitions,

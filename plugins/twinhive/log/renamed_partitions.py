@@ -6,8 +6,8 @@ may come into use at any moment between that event and the position's passing it
 
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
+from twinhive.events.event_types import EventType
 from twinhive.log.event_stream import EventStream
-from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import Position
 from twinhive.model.changes.kinds import RenamePartition
 from twinhive.model.policy import Policy

@@ -1,8 +1,8 @@
 """Know which tables the log has told of since a position, without holding the log."""
 
-from twinhive.events.decoder import KNOWN_TYPES
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.event_message import names_touched
+from twinhive.events.event_types import KNOWN_TYPES
 from twinhive.log.event_stream import EventStream
 from twinhive.model.changes.events import Position
 from twinhive.model.names import TableName

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_scope import is_of_default_catalog
-from twinhive.model.changes.event_types import EventType
+from twinhive.events.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.kinds import (
     AddPartitions,

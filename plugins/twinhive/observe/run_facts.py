@@ -7,7 +7,7 @@ from twinhive.dump.batch_records import copied_batch
 from twinhive.dump.external_passes import entries_of_task
 from twinhive.dump.store import dump_of_key, windows_ending_at
 from twinhive.events.decoder import decode_event
-from twinhive.model.changes.event_types import EventType
+from twinhive.events.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.names import TableName

@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from twinhive.events.decoder import KNOWN_TYPES, decode_event
+from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.event_scope import is_of_default_catalog
+from twinhive.events.event_types import KNOWN_TYPES, EventType
 from twinhive.events.reader import position_at, read_events
-from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.copies.copy_marks import TICKET, CopyMark
 from twinhive.model.copies.touches import Touch, Values, touched_at, touches_of

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
+from twinhive.events.event_types import EventType
 from twinhive.events.reader import position_at, read_events
 from twinhive.model.changes.contents import SourceFile
-from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.copies.touches import touches_of
 from twinhive.model.errors import ActNow, LogBroken, Missing, TryAgain

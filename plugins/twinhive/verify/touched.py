@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import inf
 
-from twinhive.events.decoder import KNOWN_TYPES, decode_event
+from twinhive.events.decoder import decode_event
 from twinhive.events.event_message import names_touched
+from twinhive.events.event_types import KNOWN_TYPES
 from twinhive.events.reader import read_events
 from twinhive.log.server_settings import keeps_log
 from twinhive.model.changes.events import EventRow, Position

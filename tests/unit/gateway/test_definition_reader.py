@@ -8,7 +8,7 @@ from hive_metastore import ttypes
 
 from tests.support.wire.wire_messages import decoded, encoded, request, struct_class
 from tests.support.wire.wire_metastore import Contents, WireMetastore
-from twinhive.events.decoder import KNOWN_TYPES
+from twinhive.events.event_types import KNOWN_TYPES
 from twinhive.gateway.definition_reading.asking import BlockingMetastore
 from twinhive.gateway.definition_reading.definition_reader import WireDefinitionReader
 from twinhive.model.endpoints import MetastoreEndpoint
@@ -84,7 +84,7 @@ def test_what_is_asked_is_what_the_bindings_would_send() -> None:
     assert (sent[1].rqst.lastEvent, sent[1].rqst.maxEvents) == (7, 300)
     assert "ADD_PARTITION" in sent[1].rqst.eventTypeSkipList
     # A name that no log has would leave nothing out.
-    assert set(sent[1].rqst.eventTypeSkipList) <= KNOWN_TYPES
+    assert set(sent[1].rqst.eventTypeSkipList) <= KNOWN_TYPES.keys()
     assert sent[2] == decoded(
         struct_class(asked.asked[2]),
         request("get_table_meta", db_patterns="*", tbl_patterns="*", tbl_types=["VIRTUAL_VIEW"]).body,

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from struct import Struct as Packing
 from typing import Final
 
+from twinhive.events.event_types import EventType
 from twinhive.gateway.bodies import elements_at, entries_at, place_of, text_at, texts_at
 from twinhive.gateway.definition_reading.asking import BlockingMetastore
 from twinhive.gateway.named_in_calls import DEFAULT_CATALOG
-from twinhive.model.changes.event_types import EventType
 from twinhive.model.errors import Missing, Unexplained
 from twinhive.model.names import TableName
 from twinhive.model.objects import Database, Table
@@ -20,9 +20,9 @@ _TABLES_A_CALL: Final = 100
 _VIEW: Final = "VIRTUAL_VIEW"
 _DEFINE_NOTHING: Final = (
     *(EventType.ADD_PARTITION, EventType.ALTER_PARTITION, EventType.ALTER_PARTITIONS, EventType.DROP_PARTITION),
-    *(EventType.INSERT, EventType.CREATE_FUNCTION, EventType.DROP_FUNCTION, "RELOAD"),
-    *("OPEN_TXN", "COMMIT_TXN", "ABORT_TXN", "ALLOC_WRITE_ID_EVENT", "COMMIT_COMPACTION_EVENT"),
-    *("ACID_WRITE_EVENT", "BATCH_ACID_WRITE_EVENT"),
+    *(EventType.INSERT, EventType.CREATE_FUNCTION, EventType.DROP_FUNCTION, EventType.RELOAD),
+    *(EventType.OPEN_TXN, EventType.COMMIT_TXN, EventType.ABORT_TXN, EventType.ALLOC_WRITE_ID_EVENT),
+    *(EventType.COMMIT_COMPACTION_EVENT, EventType.ACID_WRITE_EVENT, EventType.BATCH_ACID_WRITE_EVENT),
     *(EventType.UPDATE_TABLE_STATISTICS, EventType.UPDATE_PARTITION_STATISTICS, EventType.UPDATE_MANY_STATISTICS),
     *(EventType.DELETE_TABLE_STATISTICS, EventType.DELETE_PARTITION_STATISTICS),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from twinhive.model.changes.event_types import EventType
+from twinhive.events.event_types import EventType
 
 CREATE_TABLE = "EVENT_CREATE_TABLE"
 ALTER_TABLE = "EVENT_ALTER_TABLE"

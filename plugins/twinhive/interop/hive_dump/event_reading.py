@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from twinhive.dump.manifest import LeftOutObject
+from twinhive.events.event_types import EventType
 from twinhive.events.structs import parse_json
 from twinhive.interop.hive_dump import dump_types
 from twinhive.interop.hive_dump.descriptions import Description
@@ -20,7 +21,6 @@ from twinhive.interop.hive_dump.hive_layout import data_in, description_in, even
 from twinhive.interop.hive_dump.hive_objects import function_of, partition_of, table_of
 from twinhive.interop.hive_dump.object_descriptions import TableDescription, decode_struct, decode_table
 from twinhive.interop.hive_dump.refusals import incomplete, unreadable, unusable
-from twinhive.model.changes.event_types import EventType
 from twinhive.model.changes.events import EventRow
 from twinhive.model.errors import Missing
 from twinhive.model.objects import Table
