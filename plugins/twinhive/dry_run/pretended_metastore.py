@@ -9,9 +9,10 @@ from twinhive.model.constraints import Constraint, constraints_of
 from twinhive.model.errors import AlreadyThere, Missing
 from twinhive.model.names import TableName, partition_name, partition_values
 from twinhive.model.objects import Database, Function, Parameters, Partition, Table
-from twinhive.ports import MetastoreReader
+from twinhive.ports import MetastoreReader, UnreadWriter
 
 _READING = frozenset(name for name in dir(MetastoreReader) if not name.startswith("_"))
+_UNREAD = frozenset(name for name in dir(UnreadWriter) if not name.startswith("_"))
 Call = tuple[str, str]
 """A method and the object that it is about."""
 
@@ -34,7 +35,9 @@ class PretendedMetastore:
         self.calls: list[Call] = []
 
     def __getattr__(self, name: str) -> Any:
-        """Pass on what only reads. What would write, and is not below, is a mistake of ours."""
+        """Pass on what only reads, note what nobody reads. What else would write, and is not below, is our mistake."""
+        if name in _UNREAD:
+            return lambda about, *_, **__: self._says(name, about)
         if name not in _READING:
             raise NotImplementedError(f"a rehearsal cannot pretend {name}")
         return getattr(self._replica, name)
@@ -220,14 +223,6 @@ class PretendedMetastore:
         """Let a constraint be gone."""
         self._constraints[table] = tuple(one for one in self.constraints(table) if one.name != name)
         self._says("drop_constraint", table)
-
-    def set_statistics(self, table: TableName, statistics: str) -> None:
-        """Have them written: nobody reads them."""
-        self._says("set_statistics", table)
-
-    def delete_statistics(self, table: TableName, partition: str | None, column: str | None) -> None:
-        """Have them deleted: nobody reads them."""
-        self._says("delete_statistics", table)
 
     def _put(self, table: Table, origin: TableName | None) -> None:
         self._forget(table.name)

@@ -9,7 +9,7 @@ from twinhive.ports.brokers import MessageBroker, Subscription
 from twinhive.ports.bundles import DumpPorts, ReadPorts, SourcePorts, TreePorts, WritePorts
 from twinhive.ports.file_systems import FileReader, FileWriter, children, if_there
 from twinhive.ports.leases import Lease, LeaseKeeper
-from twinhive.ports.metastores import EventLog, MetastoreReader, MetastoreWriter, SourceMarker
+from twinhive.ports.metastores import EventLog, MetastoreReader, MetastoreWriter, SourceMarker, UnreadWriter
 from twinhive.ports.trees import (
     AttributeReader,
     AttributeWriter,
@@ -44,6 +44,7 @@ __all__ = [
     "TreeReader",
     "TreeSource",
     "TreeWriter",
+    "UnreadWriter",
     "WritePorts",
     "children",
     "if_there",

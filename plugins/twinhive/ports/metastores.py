@@ -105,7 +105,19 @@ class MetastoreReader(EventLog, Protocol):
         ...
 
 
-class MetastoreWriter(MetastoreReader, Protocol):
+class UnreadWriter(Protocol):
+    """Write what no method of MetastoreReader returns; what a call is about comes first."""
+
+    def set_statistics(self, table: TableName, statistics: str) -> None:
+        """Write column statistics (ColumnStatistics in TJSON) of the table or of one of its partitions."""
+        ...
+
+    def delete_statistics(self, table: TableName, partition: str | None, column: str | None) -> None:
+        """Delete the statistics of one column (None: all) of a table or partition; absent ones are fine."""
+        ...
+
+
+class MetastoreWriter(MetastoreReader, UnreadWriter, Protocol):
     """Write one metastore. No call is repeated blindly: read, compare, decide, then call again."""
 
     def create_database(self, database: Database) -> None:
@@ -182,14 +194,6 @@ class MetastoreWriter(MetastoreReader, Protocol):
 
     def drop_constraint(self, table: TableName, name: str) -> None:
         """Drop a constraint; one that does not exist is fine."""
-        ...
-
-    def set_statistics(self, table: TableName, statistics: str) -> None:
-        """Write column statistics (ColumnStatistics in TJSON) of the table or of one of its partitions."""
-        ...
-
-    def delete_statistics(self, table: TableName, partition: str | None, column: str | None) -> None:
-        """Delete the statistics of one column (None: all) of a table or partition; absent ones are fine."""
         ...
 
 

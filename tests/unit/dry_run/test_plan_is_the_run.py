@@ -30,7 +30,7 @@ from twinhive.pipeline.phases import INCREMENTAL
 from twinhive.pipeline.runner import RunOptions
 from twinhive.ports import MetastoreReader, MetastoreWriter, WritePorts
 
-WRITING = vars(MetastoreWriter).keys() - vars(MetastoreReader).keys() - {"set_database_parameters"}
+WRITING = set(dir(MetastoreWriter)) - set(dir(MetastoreReader)) - {"set_database_parameters"}
 SEEDS = seeds(int(os.environ.get("TWINHIVE_HISTORIES", "2")), kind=1)
 
 
