@@ -21,7 +21,7 @@ from twinhive.model.text import Clear
 _PURE = (
     *("__init__.py", "ports/*.py", "model/**/*.py", "threads/*.py", "transfer/**/*.py"),
     *("adapters/__init__.py", "adapters/jvm/*.py", "adapters/hdfs/__init__.py", "adapters/hdfs/hadoop_*.py"),
-    *("adapters/local/__init__.py", "adapters/local/local_owner.py"),
+    *("adapters/file_clients.py", "adapters/local/__init__.py", "adapters/local/local_owner.py"),
     *("spark/__init__.py", "spark/endings.py", "spark/executors.py", "spark/lifeline.py", "spark/pulse.py"),
     *("spark/*_job.py", "spark/copy_settings.py", "spark/settings_text.py"),
 )

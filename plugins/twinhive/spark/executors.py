@@ -10,9 +10,7 @@ from typing import TypeVar
 
 from pyspark import SparkContext, SparkFiles
 
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.adapters.jvm import machine as jvm
-from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.model.exit_codes import Unusable
 from twinhive.spark.endings import causes
@@ -30,11 +28,6 @@ def submitted(settings: Path) -> str:
         raise Unusable(f"the settings cannot be read: {error}") from error
     end_with_the_submitter(settings)
     return text
-
-
-def open_files(side: FileSystemEndpoint) -> HadoopFiles:
-    """Return a file system of the settings; nothing is called yet."""
-    return HadoopFiles(side.root, side.properties, side.user)
 
 
 def on_an_executor(spark: SparkContext, part: P, carry_out: Callable[[P], R | TwinhiveError], what: str) -> R:

@@ -5,8 +5,9 @@ from contextlib import closing
 
 from pyspark.sql import DataFrame, SparkSession
 
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.adapters.file_clients import open_files
 from twinhive.adapters.hive.hive_table_writer import ThriftTableWriter
+from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow
 from twinhive.model.files import authority
 from twinhive.model.sets.spec import set_text
@@ -45,7 +46,7 @@ def write_partitions(
     with closing(ThriftTableWriter(_addresses(metastore), user=user, file_system=default_root)) as writer:
         found = writer.table(request.table)
         root = authority(found.location) if found and found.location else default_root
-        with closing(HadoopFiles(root, properties, user)) as files:
+        with closing(open_files(FileSystemEndpoint(root, properties, user))) as files:
             return PartitionWriter(request, writer, files, report, user).write(SparkFrame(frame))
 
 

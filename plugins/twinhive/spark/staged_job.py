@@ -8,12 +8,12 @@ from contextlib import closing, contextmanager, suppress
 
 from pyspark import SparkContext, TaskContext
 
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.adapters.file_clients import FileClient, open_files
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.exit_codes import ExitCode, Unusable
 from twinhive.model.files import authority
 from twinhive.spark.copy_settings import CopySettings, ListedCopy
-from twinhive.spark.executors import on_an_executor, open_files, use_native_package
+from twinhive.spark.executors import on_an_executor, use_native_package
 from twinhive.spark.pulse import MOVES, Listener, Pulse, listening
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
@@ -42,7 +42,7 @@ def copy_listed(spark: SparkContext, settings: CopySettings, listed: ListedCopy)
     return ExitCode.DONE if listed.lost_ok and all_lost else exit_code(outcome.kinds, lists_again=False)
 
 
-def files_of(settings: CopySettings, listed: ListedCopy, uri: str) -> HadoopFiles:
+def files_of(settings: CopySettings, listed: ListedCopy, uri: str) -> FileClient:
     """Return the file system that a URI belongs to. Raises Unusable."""
     for side in (listed.dump, settings.target, settings.source):
         files = open_files(side)
@@ -52,7 +52,7 @@ def files_of(settings: CopySettings, listed: ListedCopy, uri: str) -> HadoopFile
 
 
 @contextmanager
-def heard_of(results: HadoopFiles, result: str, label: str) -> Iterator[str]:
+def heard_of(results: FileClient, result: str, label: str) -> Iterator[str]:
     """Say inside that the copy goes on, whenever executors touch the file that is yielded."""
     path = f"{result}.moves"
     with suppress(TwinhiveError):

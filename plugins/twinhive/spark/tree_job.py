@@ -15,13 +15,14 @@ from pathlib import Path
 
 from pyspark import SparkContext
 
+from twinhive.adapters.file_clients import open_files
 from twinhive.model.errors import Missing, TwinhiveError
 from twinhive.model.exit_codes import ExitCode
 from twinhive.model.spoken import readable
 from twinhive.ports import FileReader
 from twinhive.spark.copy_settings import CopySettings, TreeCopy
 from twinhive.spark.endings import result_beside, teller
-from twinhive.spark.executors import on_an_executor, open_files, use_native_package
+from twinhive.spark.executors import on_an_executor, use_native_package
 from twinhive.spark.pulse import Listener, Pulse, listening
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.engine.progress import CopyProgress

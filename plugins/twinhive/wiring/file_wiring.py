@@ -1,19 +1,19 @@
-"""Build the adapters of file systems: the only place that does."""
+"""Keep one client for each file system of a process, and build who hands out its leases."""
 
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.adapters.file_clients import FileClient, open_files
 from twinhive.adapters.hdfs.hdfs_lease import HdfsLease
 from twinhive.adapters.local.local_lease import LocalLease
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.ports import LeaseKeeper
 
-_files: dict[str, HadoopFiles] = {}
+_files: dict[str, FileClient] = {}
 
 
-def files(endpoint: FileSystemEndpoint) -> HadoopFiles:
+def files(endpoint: FileSystemEndpoint) -> FileClient:
     """Return the client of a file system, one for each endpoint in a process."""
     key = repr((endpoint.root, sorted(endpoint.properties.items()), endpoint.user))
     if key not in _files:
-        _files[key] = HadoopFiles(endpoint.root, dict(endpoint.properties), endpoint.user)
+        _files[key] = open_files(endpoint)
     return _files[key]
 
 

@@ -1,12 +1,10 @@
 """Measure the lag of all policies of a configuration, also of those that cannot be used."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.adapters.jvm.machine import start
+from twinhive.adapters.file_clients import start_clients
 from twinhive.log.counted_events import Counted
 from twinhive.model.connections import Connection
 from twinhive.model.errors import Foreign, TwinhiveError
@@ -44,19 +42,12 @@ def measure_policies(
             followers.append(_follower(configuration, entry, resolve_once))
         except TwinhiveError as error:
             found.append(_unusable(entry, now, error))
-    _start_java(followers)
+    start_clients(one.ports.replica_files for one in followers)
     asleep = {name for name, entry in configuration.policies.items() if entry.reverse_of}
     measured = measure(followers, now, patience, known)
     # A policy of the opposite direction is none of anybody's until somebody has failed back by it.
     found += [one for one in measured if one.policy not in asleep or not isinstance(one.error, Foreign)]
     return sorted(found, key=lambda lag: lag.policy)
-
-
-def _start_java(followers: Sequence[Follower]) -> None:
-    """Start what file systems are asked through: that it takes seconds is not a server's fault."""
-    if any(isinstance(one.ports.replica_files, HadoopFiles) for one in followers):
-        with suppress(TwinhiveError):  # each file system says it better
-            start()
 
 
 def _follower(configuration: Configuration, entry: PolicyEntry, resolve: Resolve) -> Follower:

@@ -62,7 +62,7 @@ def test_a_file_of_its_name_is_not_replaced(reversed_policies: PolicyFiles) -> N
 def test_nobody_watches_it_until_it_is_used(reversed_policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     configuration = load_configuration(reversed_policies.directory)
     said: dict[str, TwinhiveError | None] = {"sales": None, "sales_back": Foreign("the database is nobody's")}
-    monkeypatch.setattr(lag_wiring, "_start_java", lambda followers: None)
+    monkeypatch.setattr(lag_wiring, "start_clients", lambda opened: None)
     monkeypatch.setattr(Wiring, "write_ports", lambda wiring: None)
     monkeypatch.setattr(
         lag_wiring,
