@@ -13,7 +13,7 @@ from twinhive.log.log_access_check import report_replica, source_problems
 from twinhive.log.server_settings import check_address, restarted, wrong_in_answers
 from twinhive.model.errors import InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError, together
 from twinhive.model.external.entries import Entry, entries_of, topmost
-from twinhive.model.files import Usage, authority, join
+from twinhive.model.files import LEASING, RENAMING, Usage, authority, join
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import PHASE, Phase
 from twinhive.model.names import TableName
@@ -192,7 +192,7 @@ def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveE
     """Find file systems that do not answer, or that staged files cannot be renamed on."""
     policy, replica = step.work.policy, ports.replica_files
     ports.source_files.status(ports.source_files.root + "/")
-    if not replica.root.startswith("hdfs://"):
+    if replica.root.partition("://")[0] not in RENAMING & LEASING:
         yield InvalidSettings(
             f"the file system of the replica cluster {policy.replica.cluster} is no HDFS",
             found=replica.root,

@@ -11,6 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+RENAMING = frozenset({"hdfs", "viewfs", "webhdfs", "swebhdfs", "ofs", "o3fs", "abfs", "abfss", "file"})
+"""Schemes of file systems that rename a file or a directory in one step, which nobody sees half done."""
+LEASING = frozenset({"hdfs"})
+"""Schemes of those that let one client cut off another from the file that it writes: a lease rests on it."""
+
 _BYTES_PER_FILE = 1_000_000
 _SIGNED = bytes(byte ^ 0x80 for byte in range(256))
 

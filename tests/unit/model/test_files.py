@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinhive.model.files import qualified
+from twinhive.model.files import LEASING, RENAMING, qualified
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,7 @@ def test_local_paths_are_whole() -> None:
         == qualified("/x", "file://")
         == "file:///x"
     )
+
+
+def test_only_hdfs_has_what_a_load_rests_on() -> None:
+    assert RENAMING & LEASING == {"hdfs"} < RENAMING

@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from twinhive.model.errors import AlreadyThere, InvalidSettings, Missing, Refused
-from twinhive.model.files import FileStatus, authority, base_name, is_below, join, parent
+from twinhive.model.files import RENAMING, FileStatus, authority, base_name, is_below, join, parent
 from twinhive.transfer.tree.apart import check_apart
 from twinhive.transfer.tree.request import SyncRequest
 from twinhive.transfer.tree.tree_places import Places, is_ours
 
-# Stores that rename a file or a directory in one step, which nobody sees half done.
-_RENAMING = frozenset({"hdfs", "viewfs", "webhdfs", "swebhdfs", "ofs", "o3fs", "abfs", "abfss", "file"})
 _SNAPSHOTS = ".snapshot"
 
 
@@ -141,11 +139,11 @@ def _check_addresses(sources: tuple[str, ...], goal: str, source_root: str, targ
             next_step="choose another target",
         )
     scheme = goal.partition("://")[0]
-    if scheme not in _RENAMING:
+    if scheme not in RENAMING:
         raise Refused(
             f"{goal}: a copy is put in place by renaming, which {scheme} cannot do in one step",
             found=scheme,
-            expected=", ".join(sorted(_RENAMING)),
+            expected=", ".join(sorted(RENAMING)),
             next_step="copy to a file system that can",
         )
 
