@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from twinhive.model.errors import ActNow, Missing, Refused, Unexplained
-from twinhive.model.files import ChecksumForm, FileStatus, base_name, is_below, join, parent, qualified
+from twinhive.model.files import ChecksumForm, FileStatus, base_name, is_below, join, qualified
 from twinhive.model.objects import Function
 from twinhive.model.policy import Policy
 from twinhive.model.text import Text
-from twinhive.ports import FileReader, FileWriter, Lease
+from twinhive.ports import FileReader, FileWriter, Lease, rename_into
 from twinhive.transfer.engine.transfer import Transfer
 from twinhive.transfer.staged.staged import unfinished_directory
 
@@ -151,8 +151,7 @@ class FunctionFiles:
         temporary = join(unfinished_directory(self.sources.policy.staging), uuid.uuid4().hex)
         Transfer(self.sources.files, self.files).copy(original, temporary)
         self.lease.confirm()
-        self.files.make_directories(parent(place))
-        if not self.files.rename(temporary, place):
+        if not rename_into(self.files, temporary, place):
             self.files.delete_file(temporary)
 
 

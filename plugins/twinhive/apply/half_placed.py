@@ -10,6 +10,7 @@ from twinhive.apply.target import Target
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.changes.kinds import Event
 from twinhive.model.outside_paths import place_below
+from twinhive.ports import rename_into
 from twinhive.transfer.staged.staged import CopyItem
 
 
@@ -32,8 +33,7 @@ def take_back(target: Target, later: Iterable[Event]) -> list[str]:
             place = place_below(directory, file.relative)
             if target.files.status(staged) is None and target.files.status(place) is not None:
                 target.lease.confirm()
-                target.files.make_directories(staged.rpartition("/")[0])
-                if target.files.rename(place, staged):
+                if rename_into(target.files, place, staged):
                     taken.append(place)
     return taken
 

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from twinhive.apply.own_copies import OwnCopies
 from twinhive.model.changes.contents import SourceFile
-from twinhive.model.errors import ActNow, Missing
+from twinhive.model.errors import ActNow
 from twinhive.model.files import ChecksumForm, FileStatus, parent
 from twinhive.model.names import TableName
 from twinhive.model.outside_paths import place_below
 from twinhive.model.text import Clear
-from twinhive.ports import FileReader, FileWriter
+from twinhive.ports import FileReader, FileWriter, rename_or_make
 from twinhive.threads.each import Threads
 from twinhive.transfer.staged.ownership import Ownership, directories_around, first_of_each
 from twinhive.transfer.staged.staged import CopyItem
@@ -98,7 +98,8 @@ class Placing:
         self._given |= {target for _, target in wanted}
 
     def _move(self, table: TableName, file: SourceFile, target: str) -> None:
-        if target in self._placed or self._renamed(self._staged(file), target):
+        # A directory in use is taken to be there: it is missing only where somebody has removed it.
+        if target in self._placed or rename_or_make(self._files, self._staged(file), target):
             return
         found = self._files.status(target)
         if found is not None and self._is(found, file):
@@ -113,14 +114,6 @@ class Placing:
             if found is None
             else f"somebody else writes to {parent(target)}; move that file away, then " + Clear("the task apply"),
         )
-
-    def _renamed(self, staged: str, target: str) -> bool:
-        try:
-            return self._files.rename(staged, target)
-        except Missing:
-            # A directory in use is taken to be there; somebody has removed this one.
-            self._files.make_directories(parent(target))
-            return self._files.rename(staged, target)
 
     def _staged(self, file: SourceFile) -> str:
         return CopyItem.of(file).staged_path(self._staging)

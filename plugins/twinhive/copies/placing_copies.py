@@ -11,7 +11,7 @@ from twinhive.model.files import Usage, join, parent
 from twinhive.model.outside_paths import place_below
 from twinhive.model.policy import Policy
 from twinhive.owned.staging import own_staging
-from twinhive.ports import FileReader, FileWriter, Lease, children
+from twinhive.ports import FileReader, FileWriter, Lease, children, rename_into
 from twinhive.transfer.staged.staged import CopyItem, base_directory, unfinished_directory
 
 
@@ -39,8 +39,7 @@ def put_in_place(
     lease.confirm()
     _prove(files, policy, listed, one, building)
     lease.confirm()
-    files.make_directories(parent(place))
-    return files.rename(building, place) or files.status(place) is not None
+    return rename_into(files, building, place) or files.status(place) is not None
 
 
 def discard_left_over(files: FileWriter, lease: Lease, policy: Policy, listed: CopyList) -> Usage:

@@ -17,7 +17,7 @@ from enum import StrEnum
 from twinhive.model.errors import Foreign, Missing, Refused, Unexplained
 from twinhive.model.files import base_name, is_below, join, parent, quoted_path
 from twinhive.model.marks import DIRECTORY_MARK
-from twinhive.ports import FileReader, FileWriter, if_there
+from twinhive.ports import FileReader, FileWriter, if_there, rename_into
 
 ATTRIBUTE = "user.twinhive.directory"
 MARKER = "_twinhive"
@@ -84,8 +84,7 @@ class Owned:
 
         None when it is gone, or the place is taken.
         """
-        self.files.make_directories(parent(place))
-        return Owned(self.files, place) if self.files.rename(self._of_ours(path), place) else None
+        return Owned(self.files, place) if rename_into(self.files, self._of_ours(path), place) else None
 
     def _of_ours(self, path: str) -> str:
         path = path or self.directory

@@ -7,7 +7,7 @@ cannot write: the type checker says so. Every implementation raises only errors 
 
 from twinhive.ports.brokers import MessageBroker, Subscription
 from twinhive.ports.bundles import DumpPorts, ReadPorts, SourcePorts, TreePorts, WritePorts
-from twinhive.ports.file_systems import FileReader, FileWriter, children, if_there
+from twinhive.ports.file_systems import FileReader, FileWriter, children, if_there, rename_into, rename_or_make
 from twinhive.ports.leases import Lease, LeaseKeeper
 from twinhive.ports.metastores import EventLog, MetastoreReader, MetastoreWriter, SourceMarker, UnreadWriter
 from twinhive.ports.trees import (
@@ -48,4 +48,6 @@ __all__ = [
     "WritePorts",
     "children",
     "if_there",
+    "rename_into",
+    "rename_or_make",
 ]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from twinhive.model.errors import Missing
-from twinhive.model.files import AS_USUAL, ChecksumForm, Creation, FileStatus, Space, Usage, Written
+from twinhive.model.files import AS_USUAL, ChecksumForm, Creation, FileStatus, Space, Usage, Written, parent
 
 Asked = ParamSpec("Asked")
 Answer = TypeVar("Answer")
@@ -170,3 +170,17 @@ def children(files: FileReader, directory: str) -> list[FileStatus]:
     """Return what lies in a directory, sorted; nothing where there is none."""
     ((_, found),) = files.list_directories([directory])
     return found or []
+
+
+def rename_into(files: FileWriter, source: str, target: str) -> bool:
+    """Make the directory around a target, then rename to it; False when the target exists or the source is gone."""
+    files.make_directories(parent(target))
+    return files.rename(source, target)
+
+
+def rename_or_make(files: FileWriter, source: str, target: str) -> bool:
+    """Do the same where that directory is mostly there: it is made only when the rename says that it is missing."""
+    try:
+        return files.rename(source, target)
+    except Missing:
+        return rename_into(files, source, target)

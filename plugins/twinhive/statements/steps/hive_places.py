@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from twinhive.apply.managed_places import managed_root
 from twinhive.model.errors import Foreign, Missing, TryAgain
-from twinhive.model.files import base_name, is_below, join, parent
+from twinhive.model.files import base_name, is_below, join
 from twinhive.model.marks import STAMP, Stamp
 from twinhive.model.names import default_directory
 from twinhive.model.next_steps import RETRIES
@@ -23,7 +23,7 @@ from twinhive.model.objects import Partition, Table
 from twinhive.model.placement import silent_key, table_directory
 from twinhive.model.policy import Policy
 from twinhive.owned.directories import Owned, is_empty, mark_table, table_mark, table_of
-from twinhive.ports import Lease, MetastoreReader, WritePorts
+from twinhive.ports import Lease, MetastoreReader, WritePorts, rename_into
 from twinhive.replica.source_scope import tables_in_bulk
 
 _SWITCHED_TOGETHER = 20
@@ -118,8 +118,7 @@ class _Moving:
         self.lease.confirm()
         if there:
             self._take_aside(place, owned)
-        files.make_directories(parent(place))
-        if not files.rename(directory, place):
+        if not rename_into(files, directory, place):
             raise TryAgain(
                 f"{directory} was not moved to where Hive looks for it",
                 found=f"something at {place} that came meanwhile, or nothing at {directory}",

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twinhive.model.errors import ActNow, AlreadyThere, CopyDiffers, Refused, TwinhiveError
-from twinhive.model.files import AS_USUAL, Creation, FileStatus, join, parent
-from twinhive.ports import FileWriter
+from twinhive.model.files import AS_USUAL, Creation, FileStatus, join
+from twinhive.ports import FileWriter, rename_into
 from twinhive.threads.each import Threads
 from twinhive.transfer.engine.transfer import Transfer, Transferred
 
@@ -73,8 +73,7 @@ class PartsWriter:
         except (CopyDiffers, ActNow):
             self._remove(directory)
             return self._transfer.copy_again(original, path, how)
-        self._target.make_directories(parent(path))
-        if not self._target.rename(first, path):
+        if not rename_into(self._target, first, path):
             raise AlreadyThere(
                 f"{path}: {self._target.root} has this path already",
                 found=f"another file than the copy of {original.path}",

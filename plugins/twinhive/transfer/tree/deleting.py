@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from twinhive.model.errors import Missing, Refused, TwinhiveError
-from twinhive.model.files import FileStatus, base_name, parent
-from twinhive.ports import FileWriter, children
+from twinhive.model.files import FileStatus, base_name
+from twinhive.ports import FileWriter, children, rename_or_make
 from twinhive.threads.shared_items import in_parallel
 from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.tree.failures import Failures
@@ -96,12 +96,7 @@ class Deleter:
 
 def put_away(target: FileWriter, path: str, place: str) -> None:
     """Rename a path to a place whose directory is made when missing; a path that is gone is fine. Raises Refused."""
-    try:
-        moved = target.rename(path, place)
-    except Missing:
-        target.make_directories(parent(place))
-        moved = target.rename(path, place)
-    if not moved and target.status(path) is not None:
+    if not rename_or_make(target, path, place) and target.status(path) is not None:
         raise Refused(
             f"{path}: it cannot be moved to {place}",
             found="something is there already",
