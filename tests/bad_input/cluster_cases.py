@@ -124,8 +124,11 @@ def _safe_mode(desk: Desk) -> None:
     desk.world.replica_files.safe_mode = True
 
 
-def _no_hdfs(desk: Desk) -> None:
-    desk.world.replica_files = InMemoryFiles("s3a://west")
+def _on(root: str) -> Callable[[Desk], None]:
+    def elsewhere(desk: Desk) -> None:
+        desk.world.replica_files = InMemoryFiles(root)
+
+    return elsewhere
 
 
 def _external(**settings: Any) -> Callable[[Desk], None]:
@@ -227,7 +230,8 @@ PREFLIGHT_CASES = (
         _room(Space(free_bytes=10**9, quota_names_left=1), at="hdfs://west/twinhive/staging"),
     ),
     Case("replica: safe mode", BOOTSTRAP, ("is in safe mode",), _safe_mode, code=TRY_AGAIN),
-    Case("replica: no HDFS", BOOTSTRAP, ("is no HDFS", "s3a://west"), _no_hdfs),
+    Case("replica: no HDFS", BOOTSTRAP, ("is no HDFS", "s3a://west"), _on("s3a://west")),
+    Case("replica: renames, but has no leases", BOOTSTRAP, ("is no HDFS", "viewfs://west"), _on("viewfs://west")),
     Case(
         "replica: staging elsewhere",
         BOOTSTRAP,

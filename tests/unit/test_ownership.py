@@ -49,7 +49,7 @@ def calls_of(path: Path, method: str, *functions: str) -> list[int]:
     return [
         call.lineno
         for call in calls
-        if (isinstance(call.func, ast.Attribute) and call.func.attr == method)
+        if (isinstance(call.func, ast.Attribute) and call.func.attr in (method, *functions))
         or (isinstance(call.func, ast.Name) and call.func.id in functions)
     ]
 

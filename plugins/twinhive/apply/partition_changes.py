@@ -19,7 +19,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.files import join
 from twinhive.model.marks import LAST_ID, STAMP
 from twinhive.model.next_steps import resync
-from twinhive.model.objects import Partition, Table, TableKind
+from twinhive.model.objects import Partition, Table
 from twinhive.model.placement import partition_directory, with_source_place, without_statistics_claim
 
 
@@ -111,7 +111,7 @@ class PartitionChanges:
         if target.twin.is_at(there[new_name], event.event_id):
             return False
         old = there[old_name]
-        if table.kind is TableKind.VIEW:
+        if not table.kind.has_files:
             # A metastore refuses to rename what has no directory.
             progress.before_removal()
             drop_partitions(target, table, [old_name])
@@ -132,7 +132,7 @@ class PartitionChanges:
 
     def _directory(self, table: Table, event_id: int, name: str) -> str | None:
         """Return a new directory for a partition's content, None for a view's, which has none."""
-        if table.kind is TableKind.VIEW:
+        if not table.kind.has_files:
             return None
         return partition_directory(self._location(table), event_id, name)
 

@@ -30,7 +30,6 @@ from twinhive.model.changes.fold import fold
 from twinhive.model.changes.kinds import Event
 from twinhive.model.constraints import referring
 from twinhive.model.names import TableName
-from twinhive.model.objects import TableKind
 
 
 class Folding:
@@ -216,8 +215,8 @@ class Folding:
             whole = (state for name, state in self.shard.tables.items() if name not in self._parts)
             states = sorted(whole, key=lambda state: state.table.name)
             followed = [state for state in states if policy.left_out(state.table) is None]
-            tables = [state for state in followed if state.table.kind is not TableKind.VIEW]
-            views = [state for state in followed if state.table.kind is TableKind.VIEW]
+            tables = [state for state in followed if state.table.kind.has_files]
+            views = [state for state in followed if not state.table.kind.has_files]
             new = write_states(ports.dump_files, attempt, policy, tables, f"r{number:02d}", end.event_id)
             records = [_view_record(view, end) for view in views]
             ports.dump_files.write(attempt.objects(VIEWS), encode_objects(records))

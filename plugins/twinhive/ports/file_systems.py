@@ -124,7 +124,10 @@ class FileWriter(FileReader, Protocol):
         ...
 
     def rename(self, source: str, target: str) -> bool:
-        """Rename without overwriting; False when the target exists or the source is gone."""
+        """Rename without overwriting; False when the target exists or the source is gone.
+
+        Raises Missing when the directory around the target does not exist.
+        """
         ...
 
     def replace(self, source: str, target: str) -> None:

@@ -108,11 +108,11 @@ class MetastoreReader(EventLog, Protocol):
 class UnreadWriter(Protocol):
     """Write what no method of MetastoreReader returns; what a call is about comes first."""
 
-    def set_statistics(self, table: TableName, statistics: str) -> None:
+    def set_statistics(self, table: TableName, /, statistics: str) -> None:
         """Write column statistics (ColumnStatistics in TJSON) of the table or of one of its partitions."""
         ...
 
-    def delete_statistics(self, table: TableName, partition: str | None, column: str | None) -> None:
+    def delete_statistics(self, table: TableName, /, partition: str | None, column: str | None) -> None:
         """Delete the statistics of one column (None: all) of a table or partition; absent ones are fine."""
         ...
 

@@ -8,7 +8,7 @@ from twinhive.model.batches import TableSize
 from twinhive.model.errors import InvalidSettings, Missing
 from twinhive.model.files import Usage
 from twinhive.model.names import TableName
-from twinhive.model.objects import Table, TableKind
+from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, MetastoreReader
 from twinhive.threads.each import in_threads
@@ -41,8 +41,8 @@ def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
     found = read_selected(source, policy)
     followed = [table for table in found if policy.left_out(table) is None]
     return SourceScope(
-        tables=tuple(table for table in followed if table.kind is not TableKind.VIEW),
-        views=tuple(table for table in followed if table.kind is TableKind.VIEW),
+        tables=tuple(table for table in followed if table.kind.has_files),
+        views=tuple(table for table in followed if not table.kind.has_files),
         left_out=tuple(LeftOutObject(str(table.name), why) for table in found if (why := policy.left_out(table))),
     )
 
