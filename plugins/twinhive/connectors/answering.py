@@ -11,7 +11,7 @@ from twinhive.connectors.blocking import BlockingCalls
 from twinhive.connectors.responder import Responder
 from twinhive.model.errors import InvalidSettings, TryAgain, TwinhiveError
 from twinhive.ports.byte_links import ByteLink
-from twinhive.ports.catalogs import CatalogConnector, ConnectorPlace
+from twinhive.ports.catalogs import CatalogConnector, Connector, ConnectorPlace
 from twinhive.wire.stream_reader import MessageReader
 from twinhive.wire.thrift_message import WireError, WireMessage
 
@@ -20,6 +20,28 @@ MOST_CATALOGS: Final = 256
 MOST_REQUEST_BYTES: Final = 16 << 20
 MAKING_SECONDS: Final = 60.0
 """For a catalog to be made: its callers wait less each, and find it when it is there."""
+
+
+def place_of(connector: Connector | CatalogConnector, properties: Mapping[str, str]) -> ConnectorPlace:
+    """Say where a definition leads. Raises InvalidSettings whatever a connector of one's own raises or returns."""
+    try:
+        place: object = connector.place(properties)
+    except TwinhiveError:
+        raise
+    except Exception as error:
+        raise _unplaced(f"{type(error).__name__}: {error}") from error
+    if not isinstance(place, ConnectorPlace):
+        raise _unplaced(f"{type(place).__name__} from its method place, which returns a ConnectorPlace")
+    return place
+
+
+def _unplaced(found: str) -> InvalidSettings:
+    return InvalidSettings(
+        "a remote's connector cannot read its properties",
+        found=found,
+        expected="the properties that the connector needs",
+        next_step="create the remote again with them (docs/connectors.md)",
+    )
 
 
 class _Answering:
@@ -64,17 +86,7 @@ class AnsweringConnector:
 
     def place(self, properties: Mapping[str, str]) -> ConnectorPlace:
         """Say where a definition leads. Raises InvalidSettings."""
-        try:
-            return self._connector.place(properties)
-        except TwinhiveError:
-            raise
-        except Exception as error:
-            raise InvalidSettings(
-                "a remote's connector cannot read its properties",
-                found=f"{type(error).__name__}: {error}",
-                expected="the properties that the connector needs",
-                next_step="create the remote again with them (docs/connectors.md)",
-            ) from error
+        return place_of(self._connector, properties)
 
     async def open(self, properties: Mapping[str, str]) -> ByteLink:
         """Open a connection to the catalog of a definition. Raises ConnectionError, InvalidSettings."""

@@ -7,10 +7,10 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
-from twinhive.connectors.answering import AnsweringConnector
+from twinhive.connectors.answering import AnsweringConnector, place_of
 from twinhive.connectors.context import ConnectorContext
 from twinhive.model.errors import InvalidSettings
-from twinhive.ports.catalogs import CatalogConnector, Connector
+from twinhive.ports.catalogs import CatalogConnector, Connector, ConnectorPlace
 
 __all__ = ["ENTRY_POINTS", "ConnectorContext", "Connectors", "connector_name"]
 
@@ -49,6 +49,10 @@ class Connectors:
         if name not in self._made:
             self._made[name] = self._make(name)
         return self._made[name]
+
+    def place(self, via: str, properties: Mapping[str, str]) -> ConnectorPlace:
+        """Say where a definition leads. Raises InvalidSettings, and nothing else."""
+        return place_of(self.of(via), properties)
 
     async def close(self) -> None:
         """Close what is shared."""

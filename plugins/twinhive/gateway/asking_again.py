@@ -27,6 +27,9 @@ async def ask_again(shared: Shared) -> None:
             defined = await shared.definitions.current()
         except TwinhiveError:
             continue
+        except Exception:
+            _LOG.exception("what is defined could not be read, so no remote is asked again")
+            continue
         for found in await asyncio.gather(*(_ask(shared, one, defined) for one in waiting), return_exceptions=True):
             if isinstance(found, Exception):
                 _LOG.error("a remote could not be asked again", exc_info=found)

@@ -99,7 +99,7 @@ class RemotesWiring:
         refuse_unreadable(definition)
         name = connector_name(definition.via)
         connector = self.connectors.of(definition.via)
-        place = connector.place(definition.properties)
+        place = self.connectors.place(definition.via, definition.properties)
         rule = self.access.rule_for(definition.local, name, place.addresses)
 
         async def open_() -> ByteLink:
@@ -141,11 +141,13 @@ class RemotesWiring:
         return read_and_note
 
     def _place_of(self, definition: Definition) -> tuple[str, str]:
-        """Return the remote's address, or why it is refused, in words."""
+        """Return the remote's address, or why it is refused, in words. One definition takes no other out of sight."""
         try:
             return self.reached(definition).name, ""
         except TwinhiveError as error:
             return "", error.words.what
+        except Exception as error:
+            return "", f"it cannot be looked at: {type(error).__name__}: {error}"
 
     def _files_at(self, path: str) -> FileReader:
         clusters = self._configuration.clusters.values()
