@@ -24,6 +24,7 @@ ALLOWED = {
     "airflow_edge/waiting/event_id_trigger.py": (1, "wakes the task, which meets it"),
     "apply/constraining.py": (1, "a load leaves constraints out at once, as docs/fine-print.md says"),
     "apply/detail_changes.py": (3, _DECIDED_THERE),
+    "apply/external/publishing_pending.py": (1, _DECIDED_THERE),
     "apply/function_files.py": (1, "`_unread` keeps it apart"),
     "apply/lane.py": (2, f"{_DECIDED_THERE}; what is placed ahead is placed again by its action"),
     "bootstrap/function_check.py": (1, f"{_PERSON}, before a load"),

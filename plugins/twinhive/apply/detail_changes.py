@@ -1,12 +1,12 @@
 """Apply constraints and column statistics."""
 
 from collections import Counter
-from collections.abc import Callable
 from typing import assert_never
 
 from twinhive.apply.apply_progress import Progress
 from twinhive.apply.metadata_calls import missing_partition
 from twinhive.apply.target import Target
+from twinhive.apply.trouble import IsFinal, why_done_without
 from twinhive.model.changes.kinds import (
     AddConstraints,
     DeleteStatistics,
@@ -32,7 +32,7 @@ class DetailChanges:
     with the reason, when `is_final` says that another try would not help.
     """
 
-    def __init__(self, target: Target, left_out: Counter[str], is_final: Callable[[TwinhiveError], bool]) -> None:
+    def __init__(self, target: Target, left_out: Counter[str], is_final: IsFinal) -> None:
         self._target = target
         self._left_out = left_out
         self._is_final = is_final
@@ -68,9 +68,7 @@ class DetailChanges:
 
     def _leave_out(self, event: Event, error: TwinhiveError) -> bool:
         """Do without what the replica's metastore does not take; it is said. Raises what may pass."""
-        if not self._is_final(error):
-            raise error
-        self._left_out[f"{event.event_type}: {error.words.what}"] += 1
+        self._left_out[f"{event.event_type}: {why_done_without(error, self._is_final)}"] += 1
         return False
 
     def _is_past_parent(self, change: AddConstraints, event: Event) -> bool:

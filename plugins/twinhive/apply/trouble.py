@@ -1,6 +1,6 @@
 """Name the table that an event cannot be applied to, and freeze it when the policy says so."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from twinhive.apply.actions import Action
 from twinhive.apply.apply_progress import Progress
@@ -11,6 +11,8 @@ from twinhive.model.objects import Parameters
 from twinhive.model.policy import Policy
 
 _LONGEST_REASON = 400
+IsFinal = Callable[[TwinhiveError], bool]
+"""Says of an error whether nothing is gained by another try (`Quarantine.is_final`)."""
 
 
 class StopBefore(ActNow):
@@ -34,6 +36,13 @@ class ObjectTrouble(ActNow):
 
 class UnexplainedTrouble(ObjectTrouble, Unexplained):
     """The same, for an answer that nobody knows."""
+
+
+def why_done_without(error: TwinhiveError, is_final: IsFinal) -> str:
+    """Return why the replica does without a constraint or statistics, which stops nothing. Raises what may pass."""
+    if not is_final(error):
+        raise error
+    return error.words.what
 
 
 def tables_touched(policy: Policy, action: Action) -> set[str]:

@@ -136,7 +136,7 @@ def publish(run: LoadStage) -> LoadStage:
     )
     if loaded.pending:
         report(f"{len(loaded.pending)} external tables wait for their data: {', '.join(loaded.pending)}")
-    for left in run.external.constraints_left if run.external else ():
+    for left in run.external.left_out if run.external else ():
         report(Detail("What is left out", f"left out: {left}"))
     for entry in run.loading.dump.manifest.left_out:
         report(Detail("What is left out", f"left out: {entry.name}: {entry.reason}"))

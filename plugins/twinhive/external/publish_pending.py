@@ -1,6 +1,6 @@
 """Publish external tables whose data has come, at the end of a window or between two."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 from twinhive.apply.apply_progress import Progress
@@ -33,15 +33,15 @@ def publish(external: ExternalTarget, synced: Synced, quarantine: Quarantine, re
     The records are written already. Raises the first error of a table that the replica does not take, after all others
     are published, or freezes it.
     """
-    published = _publish_ready(external, synced, frozen_tables(quarantine.parameters))
+    published = _publish_ready(external, synced, quarantine)
     for table, error in published.refused.items():
         if quarantine.accepts(error):
             quarantine.freeze(table, error)
             report(f"QUARANTINED: {table}: " + error.what)
     if published.tables or published.partitions:
         report(f"published: {published.tables} external tables, {published.partitions} partitions")
-    for constraint in published.constraints_left:
-        report(f"left out: {constraint}")
+    for detail in published.left_out:
+        report(f"left out: {detail}")
     if left := published.left:
         more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
         report(f"{len(left)} external tables wait for their data: {', '.join(left[:_NAMED])}{more}")
@@ -49,12 +49,12 @@ def publish(external: ExternalTarget, synced: Synced, quarantine: Quarantine, re
     return left
 
 
-def _publish_ready(external: ExternalTarget, synced: Synced, frozen: Collection[str]) -> Published:
+def _publish_ready(external: ExternalTarget, synced: Synced, quarantine: Quarantine) -> Published:
     """Publish what is ready of the tables that may have something, and remember what waits then."""
-    target = external.target
+    target, frozen = external.target, frozen_tables(quarantine.parameters)
     waits = PendingWaits.load(target.files, target.policy)
     ready = [table for table in sorted(waits.candidates(synced)) if table not in frozen]
-    published = publish_ready(external, ready)
+    published = publish_ready(external, ready, quarantine.is_final)
     if published.tables or published.partitions:
         waits = PendingWaits.load(target.files, target.policy)
     target.lease.confirm()

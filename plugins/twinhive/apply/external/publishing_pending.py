@@ -1,16 +1,16 @@
 """Publish what waited for its data: first the table, then its partitions, then the record without them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from twinhive.apply.constraining import constrain
 from twinhive.apply.external.external_target import ExternalTarget, IsThere, is_ready
 from twinhive.apply.metadata_calls import add_partitions, alter_partitions, alter_table, create_table, drop_table
+from twinhive.apply.trouble import IsFinal, why_done_without
 from twinhive.model.changes.kinds import AddConstraints, DeleteStatistics, DropConstraint, OfDetails, UpdateStatistics
-from twinhive.model.constraints import FOREIGN_KEY
-from twinhive.model.errors import ActNow, AlreadyThere, Missing
+from twinhive.model.constraints import FOREIGN_KEY, constraints_of
+from twinhive.model.errors import ActNow, AlreadyThere, Missing, Refused
 from twinhive.model.external.modes import External
 from twinhive.model.external.pending import PendingTable, Waiting
 from twinhive.model.names import TableName, partition_name
@@ -22,15 +22,15 @@ from twinhive.ports import MetastoreWriter
 class Published:
     """What was published; `left` are the source tables of which something waits still.
 
-    refused           tables that the replica's metastore would not take, with the reasons
-    constraints_left  constraints that could not be added, each with the reason
+    refused   tables that the replica's metastore would not take, with the reasons
+    left_out  constraints and statistics that it would not take, each with the reason
     """
 
     tables: int = 0
     partitions: int = 0
     left: tuple[str, ...] = ()
     refused: Mapping[str, ActNow] = field(default_factory=dict)
-    constraints_left: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def __add__(self, other: "Published") -> "Published":
         """Return what two threads have published."""
@@ -38,7 +38,7 @@ class Published:
             self.tables + other.tables,
             self.partitions + other.partitions,
             refused={**self.refused, **other.refused},
-            constraints_left=(*self.constraints_left, *other.constraints_left),
+            left_out=(*self.left_out, *other.left_out),
         )
 
 
@@ -67,12 +67,16 @@ class Publishing:
     """Publish table by table; each thread has one of its own.
 
     Each table's record is written when the table is done, so that a rerun finds the stamps of one table a thread.
+
+    A constraint, or statistics, that the replica's metastore does not take stops nothing: it is named in what was
+    published, when `is_final` says that another try would not help.
     """
 
-    def __init__(self, external: ExternalTarget) -> None:
+    def __init__(self, external: ExternalTarget, is_final: IsFinal) -> None:
         self._target = target = external.target.apart()
         self._external = replace(external, target=target)
         self._pending = external.pending
+        self._is_final = is_final
 
     def look_for(self, names: Iterable[str]) -> None:
         """Read what the replica has of some tables, in one call."""
@@ -94,11 +98,13 @@ class Publishing:
         for some in self._chunks(ready.partitions):
             self._partitions(there, some)
         left = {name: waiting for name, waiting in record.partitions.items() if name not in ready.partitions}
-        constraints_left = self._constrain(there, ready.table)
-        details = self._tell(there, record.details, left)
+        left_out = self._constrain(there, ready.table)
+        details = _of_those_left(there, record.details, left)
+        told = [detail for event_id, detail in record.details.items() if event_id not in details]
+        left_out += tuple(self._tell(there, told))
         self._pending.settle(PendingTable(record.name, None, left, details=details))
         tables = int(ready.table is not None)
-        return Published(tables, len(ready.partitions), constraints_left=constraints_left)
+        return Published(tables, len(ready.partitions), left_out=left_out)
 
     def _table(self, ready: PendingTable) -> Table:
         """Return the replica's table, after what waited of it is published."""
@@ -137,19 +143,16 @@ class Publishing:
         known = waiting.thing.constraints if waiting else None
         return tuple(constrain(self._target.replica, self._target.lease, there.with_constraints(known)))
 
-    def _tell(self, table: Table, details: Mapping[int, OfDetails], left: Collection[str]) -> dict[int, OfDetails]:
-        """Say what was said of what is published now; return what is said of partitions that are left."""
-        kept: dict[int, OfDetails] = {}
-        for event_id, detail in details.items():
-            values = getattr(detail, "values", None)
-            if values and partition_name(table.partition_keys, values) in left:
-                kept[event_id] = detail
-                continue
+    def _tell(self, table: Table, details: Iterable[OfDetails]) -> Iterator[str]:
+        """Say what was said of what is published now; yield what is left out, with the reason."""
+        for detail in details:
             self._target.lease.confirm()
-            # What is there was said by an earlier try, and what it was said of may be gone.
-            with suppress(AlreadyThere, Missing):
+            try:
                 _say(self._target.replica, table, detail)
-        return kept
+            except AlreadyThere:
+                continue  # an earlier try has said it
+            except (Missing, Refused) as error:
+                yield f"{_named(detail)} of {table.name}: {why_done_without(error, self._is_final)}"
 
     def _is_at(self, there: Table | Partition, placed: Table | Partition, event_id: int) -> bool:
         return there.location == placed.location and self._target.twin.is_at(there, event_id)
@@ -158,6 +161,30 @@ class Publishing:
         names, per_call = sorted(partitions), self._target.policy.options.partitions_per_call
         for start in range(0, len(names), per_call):
             yield {name: partitions[name] for name in names[start : start + per_call]}
+
+
+def _of_those_left(table: Table, details: Mapping[int, OfDetails], left: Collection[str]) -> dict[int, OfDetails]:
+    """Return what was said of partitions that are left."""
+    described = {event_id: getattr(detail, "values", None) for event_id, detail in details.items()}
+    return {
+        event_id: details[event_id]
+        for event_id, values in described.items()
+        if values and partition_name(table.partition_keys, values) in left
+    }
+
+
+def _named(detail: OfDetails) -> str:
+    match detail:
+        case AddConstraints(kind=kind, constraints=constraints):
+            return "constraint " + ", ".join(one.name for one in constraints_of(kind, constraints))
+        case DropConstraint(name=name):
+            return f"the drop of constraint {name}"
+        case UpdateStatistics():
+            return "column statistics"
+        case DeleteStatistics():
+            return "the deletion of column statistics"
+        case _:
+            assert_never(detail)
 
 
 def _say(replica: MetastoreWriter, table: Table, detail: OfDetails) -> None:
