@@ -133,7 +133,7 @@ class Applying:
     def finish(self) -> None:
         """Write the window's end as the replica's position, and the records of what waits for data."""
         policy, manifest = self._work.policy, self._dump.manifest
-        remember_base(self._ports.replica_files, policy, self._progress)
+        remember_base(policy, self._progress)
         if manifest.statement.scope:
             gone = (SCOPE_BEFORE, FILE_SCOPE)
             kept = {key: value for key, value in self._progress.parameters.items() if key not in gone}

@@ -28,7 +28,7 @@ from twinhive.model.names import TableName
 from twinhive.model.next_steps import BASE_DIRECTORY, BOOTSTRAP_AGAIN, IN_THE_POLICY_FILE
 from twinhive.model.objects import TableKind
 from twinhive.model.policy import Policy
-from twinhive.ports import FileReader, ReadPorts, WritePorts
+from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.replica.source_scope import read_scope
 from twinhive.requests.request_files import event_of_request, request_table, requested_tables, table_is_done
@@ -166,7 +166,7 @@ def _says_too_little(policy: Policy, change: AlterTable) -> bool:
 
 
 def _of_new_class(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list[str]:
-    """Return the source's external tables as long as the replica has not said that it has them all.
+    """Return the source's external tables as long as the replica has not said that all of them are brought over.
 
     With no base directory so far, those that need none have been followed.
     """
@@ -180,11 +180,14 @@ def _of_new_class(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list
     return sorted(set(names) - there - set(pending_names(ports.replica_files, policy)))
 
 
-def remember_base(files: FileReader, policy: Policy, progress: Progress) -> None:
-    """Let the replica say with which base directory it has all external tables, or that it does not have them."""
+def remember_base(policy: Policy, progress: Progress) -> None:
+    """Let the replica say with which base directory all external tables are brought over, or that it has none.
+
+    A window that ends may leave tables to later ones: they are asked for by then, each by a file.
+    """
     external, parameters = policy.external, progress.parameters
     mark = external.base_mark if external.included else None
-    if parameters.get(EXTERNAL_BASE) == mark or (mark and requested_tables(files, policy)):
+    if parameters.get(EXTERNAL_BASE) == mark:
         return
     left = {key: value for key, value in parameters.items() if key != EXTERNAL_BASE}
     progress.set_parameters({**left, EXTERNAL_BASE: mark} if mark else left)
