@@ -6,6 +6,7 @@ from twinhive.apply.creating import absent_before
 from twinhive.apply.managed_places import managed_root
 from twinhive.dump.store import Dump
 from twinhive.model.errors import Foreign
+from twinhive.model.external.changed_rules import rules_mark
 from twinhive.model.marks import LOAD_PLACES, OWN_PLACES, STAMP, Phase, ReplicaState, Stamp, without_marks
 from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
@@ -19,9 +20,11 @@ from twinhive.step.base import Report
 
 def loading_state(policy: Policy, dump: Dump) -> ReplicaState:
     """Return what the replica says while a dump is being loaded."""
-    external = policy.external.base_mark if policy.external.included else None
-    begun = ReplicaState(Phase.LOADING, policy.name, dump.manifest.log_id, dump.key, external_base=external)
-    return replace(begun, load_places=OWN_PLACES)
+    external = policy.external
+    begun = ReplicaState(Phase.LOADING, policy.name, dump.manifest.log_id, dump.key, load_places=OWN_PLACES)
+    if not external.included:
+        return begun
+    return replace(begun, external_base=external.base_mark, external_rules=rules_mark(external))
 
 
 def has_own_places(ports: WritePorts, policy: Policy) -> bool:

@@ -22,7 +22,7 @@ from twinhive.dump.store import Dump
 from twinhive.dump.table_plans import read_plan
 from twinhive.external.publish_pending import publish
 from twinhive.incremental.beside_whole import beside_whole
-from twinhive.incremental.whole_tables import remember_base
+from twinhive.incremental.external_class import remember_class
 from twinhive.log.obeyed_skips import skips_of_window
 from twinhive.log.source_log import SourceLog
 from twinhive.log.told_events import told_events
@@ -133,7 +133,7 @@ class Applying:
     def finish(self) -> None:
         """Write the window's end as the replica's position, and the records of what waits for data."""
         policy, manifest = self._work.policy, self._dump.manifest
-        remember_base(policy, self._progress)
+        remember_class(policy, self._progress, of_statement=bool(manifest.statement.scope))
         if manifest.statement.scope:
             gone = (SCOPE_BEFORE, FILE_SCOPE)
             kept = {key: value for key, value in self._progress.parameters.items() if key not in gone}

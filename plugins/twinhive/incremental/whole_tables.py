@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import assert_never
 
-from twinhive.apply.apply_progress import Progress
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_types import EventType
+from twinhive.incremental.external_class import of_new_class
 from twinhive.model.changes.events import EventRow
 from twinhive.model.changes.facts import renaming, tables_of
 from twinhive.model.changes.kinds import (
@@ -23,14 +23,12 @@ from twinhive.model.changes.kinds import (
 from twinhive.model.errors import ActNow
 from twinhive.model.external.modes import NO_BASE
 from twinhive.model.frozen import frozen_tables
-from twinhive.model.marks import EXTERNAL_BASE, STAMP, ReplicaState, Stamp
+from twinhive.model.marks import STAMP, ReplicaState, Stamp
 from twinhive.model.names import TableName
 from twinhive.model.next_steps import BASE_DIRECTORY, BOOTSTRAP_AGAIN, IN_THE_POLICY_FILE
 from twinhive.model.objects import TableKind
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts, WritePorts
-from twinhive.replica.pending_files import pending_names
-from twinhive.replica.source_scope import read_scope
 from twinhive.requests.request_files import event_of_request, request_table, requested_tables, table_is_done
 
 
@@ -64,9 +62,7 @@ def request_whole_tables(
     }
     passed = passed_by(ports, policy, state, since)
     since = {table: event_id for table, event_id in since.items() if table not in passed}
-    found: dict[str, str] = dict.fromkeys(
-        _of_new_class(ports, policy, state), "external tables are replicated from now on"
-    )
+    found = of_new_class(ports, policy, state)
     found |= {table: f"event {event_id} changed more than it says" for table, event_id in since.items()}
     linked = with_renames(policy, [change for _, change in altering], {*asked, *found})
     since |= _renamed_at(altering, linked - found.keys())
@@ -163,31 +159,3 @@ def _says_too_little(policy: Policy, change: AlterTable) -> bool:
     is_odd = change.renames if change.after.is_external else not change.renames
     moves = is_odd and change.before.location != change.after.location
     return kinds == {TableKind.MANAGED, TableKind.EXTERNAL} or moves
-
-
-def _of_new_class(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list[str]:
-    """Return the source's external tables as long as the replica has not said that all of them are brought over.
-
-    With no base directory so far, those that need none have been followed.
-    """
-    external = policy.external
-    if not external.included or state.external_base == external.base_mark:
-        return []
-    names = [table.name.table for table in read_scope(ports.source, policy).external]
-    if state.external_base is None or not names:
-        return names
-    there = {table.name.table for table in ports.replica.tables(policy.replica.database, names)}
-    return sorted(set(names) - there - set(pending_names(ports.replica_files, policy)))
-
-
-def remember_base(policy: Policy, progress: Progress) -> None:
-    """Let the replica say with which base directory all external tables are brought over, or that it has none.
-
-    A window that ends may leave tables to later ones: they are asked for by then, each by a file.
-    """
-    external, parameters = policy.external, progress.parameters
-    mark = external.base_mark if external.included else None
-    if parameters.get(EXTERNAL_BASE) == mark:
-        return
-    left = {key: value for key, value in parameters.items() if key != EXTERNAL_BASE}
-    progress.set_parameters({**left, EXTERNAL_BASE: mark} if mark else left)

@@ -20,6 +20,8 @@ DUMP = "twinhive.dump"
 STAMP = "twinhive.stamp"
 EXTERNAL_BASE = "twinhive.external.base"
 """With which base directory the external tables were brought over; not set: they were left out so far."""
+EXTERNAL_RULES = "twinhive.external.rules"
+"""By which `data` and `stay` of the policy they were; earlier versions have not said it."""
 POSITION = "twinhive.position"
 SCOPE = "twinhive.scope"
 """The policy of the statement that the replica was last loaded by, as REPL DUMP says it."""
@@ -106,6 +108,7 @@ class ReplicaState:
     dump: str | None = None
     position: Position = NOWHERE
     external_base: str | None = None
+    external_rules: str | None = None
     scope: str | None = None
     scope_before: str | None = None
     file_scope: str | None = None
@@ -128,6 +131,7 @@ class ReplicaState:
             dump=parameters.get(DUMP),
             position=_position(parameters),
             external_base=parameters.get(EXTERNAL_BASE),
+            external_rules=parameters.get(EXTERNAL_RULES),
             scope=parameters.get(SCOPE),
             scope_before=parameters.get(SCOPE_BEFORE),
             file_scope=parameters.get(FILE_SCOPE),
@@ -143,6 +147,7 @@ class ReplicaState:
             DUMP: self.dump,
             TARGET_FOR: "true",
             EXTERNAL_BASE: self.external_base,
+            EXTERNAL_RULES: self.external_rules,
             SCOPE: self.scope,
             SCOPE_BEFORE: self.scope_before,
             FILE_SCOPE: self.file_scope,

@@ -1,7 +1,13 @@
 """What becomes of the tables of a running policy whose file says something else of external tables than before."""
 
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
 from tests.support.worlds.external_followed import POLICY, FollowedExternals
 from tests.support.worlds.fake_world import tuned
+from twinhive.model.marks import EXTERNAL_RULES
 from twinhive.model.policy import Policy
 
 
@@ -15,3 +21,87 @@ def test_more_tables_than_a_window_takes_all_come_and_each_once() -> None:
     came = [line for line in followed.log if "was brought over" in line]
     assert len(came) == 4 and len(set(came)) == 4
     followed.assert_twin()
+
+
+STAY = ("hdfs://east/data/.*",)
+THERE = "hdfs://east/data/made"
+BELOW = "hdfs://west/ext/data/made"
+
+
+def changed(followed: FollowedExternals, **external: Any) -> None:
+    """Let the policy file say something else of external tables."""
+    followed.policy = replace(
+        followed.policy, external=replace(followed.policy.external, **external), fingerprint=f"of {external}"
+    )
+
+
+def with_tables(**external: Any) -> FollowedExternals:
+    """Return a replica with a table, one of which only a partition lies elsewhere, and one that no change is about."""
+    followed = FollowedExternals.from_the_beginning(replace(POLICY, external=replace(POLICY.external, **external)))
+    followed.users.create_external("made")
+    followed.users.create_external("parts", ("p",), location="hdfs://east/other/parts")
+    followed.users.add_external("parts", ("far",), below="hdfs://east/data/far")
+    followed.users.create_external("beside", location="hdfs://east/other/beside")
+    followed.settle()
+    followed.log.clear()
+    return followed
+
+
+def brought_over(followed: FollowedExternals) -> set[str]:
+    return {line.partition(" ")[0] for line in followed.log if "was brought over" in line}
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "before", "after"), [((), STAY, BELOW, THERE), (STAY, (), THERE, BELOW)], ids=["added", "removed"]
+)
+def test_another_stay_brings_those_tables_over_that_lie_elsewhere_now(
+    first: tuple[str, ...], then: tuple[str, ...], before: str, after: str
+) -> None:
+    followed = with_tables(stay=first)
+    assert followed.on_replica("made").location == before
+    changed(followed, stay=then)
+    followed.settle()
+    assert followed.on_replica("made").location == after
+    assert brought_over(followed) == {"made", "parts"}
+    followed.assert_twin()
+    assert followed.follow()["window"].idle
+
+
+def test_data_that_is_copied_from_now_on_is_waited_for() -> None:
+    followed = with_tables(data="metadata_only", stay=("hdfs://east/other/.*",))
+    changed(followed, data="copy")
+    followed.users.insert("plain", None, [b"more"])
+    followed.follow()
+    assert followed.pending == ("made", "outside", "parts")
+    assert followed.on_replica("made") is not None, "it stays until its data is there"
+    followed.settle()
+    assert followed.pending == () and brought_over(followed) == {"made", "outside", "parts"}
+    followed.assert_twin()
+
+
+def test_data_that_is_not_copied_any_more_brings_nothing_over() -> None:
+    followed = with_tables()
+    changed(followed, data="metadata_only")
+    followed.settle()
+    assert brought_over(followed) == set()
+
+
+def test_rules_that_no_parameter_can_hold_bring_all_over_when_they_change() -> None:
+    followed = with_tables(stay=tuple(f"s3a://lake{number}/.*" for number in range(400)))
+    changed(followed, stay=())
+    followed.settle()
+    assert brought_over(followed) == {"made", "parts", "beside", "outside"}
+    followed.assert_twin()
+
+
+def test_a_replica_that_does_not_say_by_which_rules_it_was_made_goes_on() -> None:
+    followed = with_tables()
+    replica = followed.world.replica
+    kept = {key: value for key, value in replica.database("sales").parameters.items() if key != EXTERNAL_RULES}
+    replica.set_database_parameters("sales", kept)
+    followed.users.insert("plain", None, [b"more"])
+    followed.settle()
+    assert brought_over(followed) == set()
+    changed(followed, stay=STAY)
+    followed.settle()
+    assert followed.on_replica("made").location == THERE
