@@ -59,7 +59,7 @@ def read_all_tables(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Al
     """Ask both metastores for the tables that the policy selects."""
     here = {one.name.table for one in read_selected(ports.source, policy) if not policy.left_out(one)}
     there = {one.name.table: one for one in read_selected(ports.replica, policy, policy.replica.database)}
-    ours = {name for name, one in there.items() if _is_ours(one, state)}
+    ours = {name for name, one in there.items() if is_ours(one, state)}
     return AllTables(tuple(sorted((here - there.keys()) | ours)), tuple(sorted(there.keys() - ours)))
 
 
@@ -76,6 +76,7 @@ def read_database(ports: ReadPorts, policy: Policy) -> DatabaseState:
     return DatabaseState(database, tuple(ports.source.functions(policy.source.database)))
 
 
-def _is_ours(table: Table, state: ReplicaState) -> bool:
+def is_ours(table: Table, state: ReplicaState) -> bool:
+    """True for a table of the replica that came from the source's log, not from anybody else."""
     stamp = Stamp.parse(table.parameters.get(STAMP))
     return stamp is not None and stamp.log_id == state.log_id

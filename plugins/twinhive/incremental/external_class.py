@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from twinhive.apply.apply_progress import Progress
+from twinhive.incremental.everything import is_ours
 from twinhive.model.errors import Missing
 from twinhive.model.external.changed_rules import brought_otherwise, rules_mark
 from twinhive.model.marks import EXTERNAL_BASE, EXTERNAL_RULES, ReplicaState
@@ -11,7 +12,7 @@ from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
 from twinhive.ports import MetastoreReader, ReadPorts
 from twinhive.replica.pending_files import pending_names
-from twinhive.replica.source_scope import read_scope
+from twinhive.replica.source_scope import read_scope, read_selected
 
 
 def of_new_class(ports: ReadPorts, policy: Policy, state: ReplicaState) -> dict[str, str]:
@@ -23,17 +24,27 @@ def of_new_class(ports: ReadPorts, policy: Policy, state: ReplicaState) -> dict[
 
 
 def _not_followed(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list[str]:
-    """Return the source's external tables that were left out so far.
+    """Return the external tables that were left out so far: the source's, and those that only the replica still has.
 
     With no base directory so far, those that need none have been followed.
     """
     if state.external_base == policy.external.base_mark:
         return []
     names = [table.name.table for table in read_scope(ports.source, policy).external]
-    if state.external_base is None or not names:
-        return names
+    if state.external_base is None:
+        return sorted({*names, *_gone_meanwhile(ports, policy, state)})
+    if not names:
+        return []
     there = {table.name.table for table in ports.replica.tables(policy.replica.database, names)}
     return sorted(set(names) - there - set(pending_names(ports.replica_files, policy)))
+
+
+def _gone_meanwhile(ports: ReadPorts, policy: Policy, state: ReplicaState) -> set[str]:
+    """Return our external tables of the replica, shown or waiting, that the source does not have any more."""
+    there = read_selected(ports.replica, policy, policy.replica.database)
+    ours = {one.name.table for one in there if one.is_external and is_ours(one, state)}
+    waiting = pending_names(ports.replica_files, policy)
+    return {*ours, *waiting} - set(ports.source.table_names(policy.source.database))
 
 
 def _ruled_otherwise(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from tests.support.worlds.external_followed import POLICY, FollowedExternals
 from tests.support.worlds.fake_world import tuned
 from twinhive.model.marks import EXTERNAL_RULES
+from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 
 
@@ -105,3 +106,24 @@ def test_a_replica_that_does_not_say_by_which_rules_it_was_made_goes_on() -> Non
     changed(followed, stay=STAY)
     followed.settle()
     assert followed.on_replica("made").location == THERE
+
+
+def test_what_was_dropped_or_renamed_while_external_tables_were_left_out_goes() -> None:
+    followed = with_tables()
+    followed.users.create_external("waits")
+    followed.follow()
+    changed(followed, included=False)
+    followed.users.drop_table("made")
+    followed.users.drop_table("waits")
+    followed.users.rename_table("beside", "besides")
+    followed.follow()
+    foreign = replace(followed.users.table("parts"), name=TableName("sales", "theirs"), parameters={"EXTERNAL": "TRUE"})
+    followed.world.replica.create_table(foreign)
+    changed(followed, included=True)
+    followed.settle()
+    assert followed.pending == ()
+    assert followed.on_replica("theirs") is not None, "it is nobody's of ours"
+    followed.world.replica.drop_table(foreign.name, delete_data=False)
+    assert followed.world.replica.table_names("sales") == followed.world.source.table_names("sales")
+    followed.assert_twin()
+    assert followed.follow()["window"].idle
