@@ -88,3 +88,20 @@ def test_two_locations_that_map_to_one_place_are_refused() -> None:
     with pytest.raises(InvalidSettings, match="hdfs://west/ext/one") as refused:
         check_places([entry("hdfs://east/a", "a"), entry("hdfs://east/b", "b")], [], Meeting())  # type: ignore[arg-type]
     assert "hdfs://east/a and hdfs://east/b" in str(refused.value)
+
+
+@pytest.mark.parametrize("inner", ["hdfs://east/ext/newdir/t", "hdfs://east/ext/newdir/a/b/t"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_place_in_another_one_on_the_way_back_is_refused(inner: str, turned: bool) -> None:
+    """Each pass would take the other's rows away."""
+    way_back = an_external(base_directory="hdfs://west/", returns_from="hdfs://east/ext")
+    entries = [entry(inner, "a"), entry("hdfs://east/newdir", "b")]
+    with pytest.raises(InvalidSettings, match=r"sales\.b and sales\.a have their data in two places") as refused:
+        check_places(entries[:: -1 if turned else 1], [], way_back)
+    assert "hdfs://west/newdir" in str(refused.value)
+
+
+def test_places_that_lie_in_each_other_as_at_the_source_are_not_refused() -> None:
+    way_back = an_external(base_directory="hdfs://west/", returns_from="hdfs://east/ext")
+    inside = [entry("hdfs://east/ext/d", "a"), entry("hdfs://east/ext/d/t", "b"), entry("hdfs://east/e", "c")]
+    check_places([*inside, entry("hdfs://east/e/t", "d")], [], way_back)

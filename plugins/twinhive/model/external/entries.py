@@ -1,11 +1,11 @@
 """Which directories hold the data of external tables, and which copies bring it (seed 001)."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.external.modes import External
-from twinhive.model.files import parent
+from twinhive.model.files import is_below, parent
 from twinhive.model.names import TableName, escape_path_name, unescape_path_name
 from twinhive.model.next_steps import BASE_DIRECTORY, IN_THE_POLICY_FILE
 
@@ -93,12 +93,22 @@ def check_places(entries: Iterable[Entry], staying: Iterable[Entry], external: E
         other = owners.setdefault(target, entry)
         if other.location != entry.location:
             raise _in_one_place(other, entry, target)
+    _check_nesting(owners)
     # What stays may lie on the replica, where the base directory and a path of the source may meet it.
     around = {above: target for target in owners for above in _above(target)}
     for entry in staying:
         inside = next((above for above in (entry.location, *_above(entry.location)) if above in owners), None)
         if meeting := inside or around.get(entry.location):
             raise _in_one_place(owners[meeting], entry, meeting)
+
+
+def _check_nesting(owners: Mapping[str, Entry]) -> None:
+    """Raise InvalidSettings for a place in another one whose source locations are apart, as on a way back."""
+    for target, entry in owners.items():
+        for above in _above(target):
+            other = owners.get(above)
+            if other is not None and not is_below(entry.location, other.location):
+                raise _in_one_place(other, entry, above)
 
 
 def _in_one_place(one: Entry, other: Entry, target: str) -> InvalidSettings:
