@@ -17,6 +17,7 @@ from twinhive.model.external.pending import PendingTable
 from twinhive.model.files import FileStatus, base_name, join, parent, short_hash
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
+from twinhive.ports.packed_json import unpack_json
 from twinhive.replica.pending_files import decode_pending, pending_file, pending_statuses
 from twinhive.replica.synced import Synced
 
@@ -126,10 +127,10 @@ class PendingWaits:
 def _remembered(files: FileReader, policy: Policy) -> dict[str, tuple[Identity, Waits]] | None:
     """Return what was written last, nothing before that; None for what cannot be used."""
     try:
-        fields = json.loads(gzip.decompress(files.read(_path(policy))))
+        fields = unpack_json(files.read(_path(policy)))
     except Missing:
         return {}
-    except (ValueError, OSError, EOFError):
+    except ValueError:
         return None
     if fields["external"] != _settings(policy):
         return None

@@ -15,11 +15,12 @@ from twinhive.model.files import base_name, join, short_hash
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter, children
+from twinhive.ports.packed_json import unpack_json
 from twinhive.scan.silent_writes import Look, Size
 
 _SHARDS = 64
 _SUFFIX = ".json.gz"
-_UNREADABLE = (ValueError, OSError, EOFError, KeyError, TypeError, AttributeError, IndexError)
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Memory:
     @classmethod
     def unpacked(cls, content: bytes) -> "Memory":
         """Read what `packed` wrote."""
-        fields = json.loads(gzip.decompress(content))
+        fields = unpack_json(content)
         sizes = {path: (size[0], size[1]) for path, size in fields.get("sizes", {}).items()}
         return cls(
             {path: (look[0], look[1]) for path, look in fields["looks"].items()},

@@ -18,6 +18,7 @@ from twinhive.model.errors import Missing
 from twinhive.model.files import base_name, join, short_hash
 from twinhive.model.policy import Policy
 from twinhive.ports import FileWriter, children
+from twinhive.ports.packed_json import unpack_json
 
 _VERSION = 1
 _SUFFIX = ".ledger"
@@ -110,9 +111,9 @@ class LedgerFiles:
     def read_position(self) -> Position | None:
         """Return an event of the side's log that no ledger is older than, None where nobody knows."""
         try:
-            found = json.loads(gzip.decompress(self.files.read(self._position_path)))
+            found = unpack_json(self.files.read(self._position_path))
             return Position(*found["position"]) if found["log"] == self.log_id else None
-        except (Missing, ValueError, KeyError, TypeError, OSError, EOFError):
+        except (Missing, ValueError, KeyError, TypeError):
             return None
 
     def write_position(self, position: Position) -> None:

@@ -14,6 +14,7 @@ from twinhive.model.errors import Missing
 from twinhive.model.files import join
 from twinhive.model.policy import Policy
 from twinhive.ports import FileReader, FileWriter
+from twinhive.ports.packed_json import unpack_json
 from twinhive.verify.explaining import LeafDifference
 from twinhive.verify.ledger_files import verify_directory
 
@@ -63,8 +64,8 @@ def suspicion(
 
 def read_suspects(files: FileReader, policy: Policy) -> list[Suspect]:
     """Return what was seen to differ so far."""
-    with suppress(Missing, ValueError, OSError, EOFError, TypeError):
-        return [Suspect(*one) for one in json.loads(gzip.decompress(files.read(_path(policy))))]
+    with suppress(Missing, ValueError, TypeError):
+        return [Suspect(*one) for one in unpack_json(files.read(_path(policy)))]
     return []
 
 

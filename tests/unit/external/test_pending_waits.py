@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.damaged import DAMAGED
 from tests.support.worlds.external_followed import POLICY, FollowedExternals
 from twinhive.external import pending_waits, publish_pending
 from twinhive.external.publish_pending import ready_tables
@@ -72,7 +73,7 @@ def test_a_partition_that_is_copied_by_itself_is_noticed(waiting: FollowedExtern
     assert set(waiting.partitions_on_replica("clicks")) == {"day=1", "day=2"}
 
 
-@pytest.mark.parametrize("content", [None, b"no gzip"])
+@pytest.mark.parametrize("content", [None, b"no gzip", DAMAGED])
 def test_without_what_is_remembered_everything_is_read_and_found(
     waiting: FollowedExternals, content: bytes | None
 ) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.damaged import DAMAGED
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.unit.incremental.test_incremental import Followed
 from tests.unit.scan.test_scan import put, same, scan
@@ -64,7 +65,7 @@ def test_what_an_earlier_version_has_remembered_counts_and_its_file_goes() -> No
     assert scan(followed).suspects == 0
 
 
-@pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(b"[]"), gzip.compress(b'{"looks": {}}')])
+@pytest.mark.parametrize("content", [b"", b"no gzip", DAMAGED, gzip.compress(b"[]"), gzip.compress(b'{"looks": {}}')])
 def test_a_memory_that_cannot_be_read_is_none(content: bytes) -> None:
     followed = Followed()
     scan(followed)
