@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from twinhive.dump import cleaning
+from twinhive.model import files
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.operations.operation_kinds import KINDS
+from twinhive.owned import staging
 
 CHECKOUT = Path(__file__).parents[2]
 ROOTS = (CHECKOUT, CHECKOUT / "plugins" / "twinhive", CHECKOUT / "tests", CHECKOUT / "tests" / "unit")
@@ -98,3 +101,15 @@ def test_the_way_of_one_event_is_a_short_list() -> None:
     assert steps == [str(number) for number in range(1, len(steps) + 1)]
     assert 0 < len(steps) <= MOST_STEPS
     assert len(README.splitlines()) <= MOST_LINES
+
+
+def test_the_names_that_are_left_out_as_unfinished_are_all_told() -> None:
+    page = (CHECKOUT / "docs" / "external-tables.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith("| `unfinished` |"))
+    assert [name for name in files._UNFINISHED if f"`{name}*`" not in row] == []
+
+
+def test_what_outlives_a_window_in_staging_is_all_told() -> None:
+    page = (CHECKOUT / "docs" / "on-disk.md").read_text(encoding="utf-8")
+    (said,) = re.findall(r"^((?:`[\w-]+`(?:, | and ))+`[\w-]+`) outlive a load and a\s+window;", page, re.MULTILINE)
+    assert set(re.findall(r"[\w-]+(?=`)", said)) == staging._INSIDE.keys() - {*cleaning._OF_A_RUN, "events"}

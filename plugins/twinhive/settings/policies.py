@@ -80,8 +80,8 @@ class ExternalSettings(Strict):
     deleted"""
     unfinished: Literal["leave_out", "copy"] = _SAFE.unfinished
     """names that running jobs rename, or remove, when they are done: `_temporary*`, `.hive-staging*`,
-    `.spark-staging*`, `.distcp.tmp.*`, `*._COPYING_`. `leave_out`: for the replica they are not there; `copy`:
-    everything is copied as it is found"""
+    `.spark-staging*`, `_twinhive*`, `.distcp.tmp.*`, `*._COPYING_`. `leave_out`: for the replica they are not there;
+    `copy`: everything is copied as it is found"""
     every_minutes: Annotated[int, Field(ge=1, le=59), Unit("minutes")] = 5
     """how often `<policy>.external` starts by itself"""
     pool: str | None = None
