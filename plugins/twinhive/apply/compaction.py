@@ -1,7 +1,8 @@
 """Leave out of a window what later events of it cancel, and bring each table's events together.
 
 For `consistency: window_end`: readers see each object as it is at the window's end, not the states in
-between. A rename ends a segment, because what comes before it speaks of another name. Within a segment
+between. A rename ends a segment, because what comes before it speaks of another name; so does the drop of the
+database, because the run stops before it. Within a segment
 nothing has to be repeated in the order of the log: what was removed and made again carries a stamp.
 """
 
@@ -19,6 +20,7 @@ from twinhive.model.changes.kinds import (
     AlterTable,
     CreateTable,
     DeleteStatistics,
+    DropDatabase,
     DropPartitions,
     DropTable,
     Event,
@@ -33,7 +35,7 @@ from twinhive.model.names import TableName
 
 
 def segments(events: Iterable[Event]) -> Iterator[tuple[list[Event], Position]]:
-    """Cut a window around each rename and foreign key; yield what is left of each part, and the position after it."""
+    """Cut a window around what stands alone; yield what is left of each part, and the position after it."""
     waiting: list[Event] = []
     for event in events:
         if not _stands_alone(event):
@@ -55,6 +57,8 @@ def _stands_alone(event: Event) -> bool:
             return change.renames
         case AddConstraints(kind=kind):
             return kind == FOREIGN_KEY
+        case DropDatabase():
+            return True
         case CreateTable() | DropTable() | AddPartitions() | DropPartitions() | AlterPartitions() | Insert():
             return False
         case NoContent():

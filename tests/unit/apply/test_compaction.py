@@ -15,6 +15,7 @@ from twinhive.model.changes.kinds import (
     CreateTable,
     DeleteStatistics,
     DropConstraint,
+    DropDatabase,
     DropPartitions,
     DropTable,
     Event,
@@ -107,4 +108,11 @@ def test_a_rename_stands_alone_between_what_is_compacted_on_its_own() -> None:
     history = events(Insert(PLAIN, None, ()), AlterTable(PLAIN, renamed), Insert(renamed, None, ()), DropTable(renamed))
     parts = list(segments(history))
     assert [ids(left) for left, _ in parts] == [[1], [2], [4]]
+    assert [end.event_id for _, end in parts] == [1, 2, 4]
+
+
+def test_nothing_that_comes_after_a_dropped_database_comes_before_it() -> None:
+    history = events(Insert(PLAIN, None, ()), DropDatabase("sales"), CreateTable(T), Insert(PLAIN, None, ()))
+    parts = list(segments(history))
+    assert [ids(left) for left, _ in parts] == [[1], [2], [3, 4]]
     assert [end.event_id for _, end in parts] == [1, 2, 4]
