@@ -75,13 +75,19 @@ class DatabaseChanges:
         policy = self._target.policy
         raise StopBefore(
             f"the source database {policy.source} was dropped (event {event.event_id}); no replica is dropped for that",
-            found=f"DROP DATABASE at the source; the replica {policy.replica} stays as it was before",
+            found="DROP DATABASE at the source; neither it nor the drops of tables and functions right before it are "
+            f"applied to the replica {policy.replica}",
             expected="a source database",
             next_step="to give the replica up: "
             + Either(
                 Command(("twinhive", "forget", policy.name)), "drop it, and load nothing of this database any more"
             )
-            + Either("; to go on after it: " + pass_over(event.event_id), ""),
+            + Either(
+                "; to go on after it, with what the replica has: "
+                + pass_over(event.event_id)
+                + ", which passes over those drops too",
+                "",
+            ),
         )
 
     def _create_function(self, change: CreateFunction, event: Event) -> bool:

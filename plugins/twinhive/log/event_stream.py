@@ -7,16 +7,18 @@ covers the events after its begin, up to and with its end; together they make a 
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import saved_events_directory
+from twinhive.events.database_drop import drops_database
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.events.event_message import names_touched
 from twinhive.events.event_scope import in_scope
 from twinhive.events.event_types import KNOWN_TYPES
 from twinhive.events.reader import bounded, read_events
+from twinhive.log.drops_ahead import with_drop_ahead
 from twinhive.log.obeyed_skips import obeyed_skips
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.files import base_name, join
@@ -118,25 +120,34 @@ def touched_after(ports: SourcePorts, policy: Policy, begin: Position) -> frozen
 def window_after(ports: SourcePorts, policy: Policy, begin: Position, skipped: Collection[int]) -> NextEventRange:
     """Read what is in scope after a position, at most about one window of it, without `skipped` events.
 
-    What was saved while the replica was loaded comes first: the log may not hold it any more.
+    What was saved while the replica was loaded comes first: the log may not hold it any more. The drop of the database
+    stands for what it has dropped; where that is passed over, so is this.
     """
+    found = _window_told(ports, policy, begin, skipped)
+    coming = _rows_coming(ports, policy, found.event_range.end) if found.is_cut else ()
+    whole = with_drop_ahead(found.event_range, coming, lambda row: _is_told(row, policy, skipped))
+    return _without(replace(found, event_range=whole), skipped)
+
+
+def _window_told(ports: SourcePorts, policy: Policy, begin: Position, skipped: Collection[int]) -> NextEventRange:
     most = policy.options.window_events
     for event_range in saved_events_after(ports.dump_files, policy, begin):
         later = [row for row in event_range.rows if row.event_id > begin.event_id]
         # It was saved when a window may have held more.
         end = event_range.end if len(later) <= most else later[most - 1].position
-        taken = tuple(row for row in later[:most] if row.event_id not in skipped)
+        taken = tuple(row for row in later[:most] if _is_told(row, policy, skipped))
         return NextEventRange(EventRange(begin, end, taken), is_cut=True)
-    return event_range_after(ports.source, policy, begin, skipped)
+    return _told_after(ports.source, policy, begin, skipped)
 
 
 def event_range_after(
     source: MetastoreReader, policy: Policy, begin: Position, skipped: Collection[int] = ()
 ) -> NextEventRange:
-    """Read from the log what is in scope after a position, at most one window of it, without `skipped` events.
+    """Read from the log what is in scope after a position, at most one window of it, without `skipped` events."""
+    return _without(_told_after(source, policy, begin, skipped), skipped)
 
-    Those may be unreadable: nobody opens their messages.
-    """
+
+def _told_after(source: MetastoreReader, policy: Policy, begin: Position, skipped: Collection[int]) -> NextEventRange:
     options = policy.options
     rows: list[EventRow] = []
     end, length, is_cut = begin, 0, False
@@ -145,10 +156,32 @@ def event_range_after(
             is_cut = True
             break
         end = row.position
-        if row.event_id not in skipped and in_scope(row, policy):
+        if _is_told(row, policy, skipped):
             rows.append(row)
             length += len(row.message)
     return NextEventRange(EventRange(begin, end, tuple(rows)), is_cut)
+
+
+def _without(found: NextEventRange, skipped: Collection[int]) -> NextEventRange:
+    rows = tuple(row for row in found.event_range.rows if row.event_id not in skipped)
+    return replace(found, event_range=replace(found.event_range, rows=rows))
+
+
+def _is_told(row: EventRow, policy: Policy, skipped: Collection[int]) -> bool:
+    """True for what is in scope and not passed over, and for each drop of the database.
+
+    What is passed over may be unreadable: nobody opens its message.
+    """
+    return (drops_database(row) or row.event_id not in skipped) and in_scope(row, policy)
+
+
+def _rows_coming(ports: SourcePorts, policy: Policy, begin: Position) -> Iterator[EventRow]:
+    """Yield the rows after a position one by one, no more of the log than is asked for."""
+    end = begin
+    for saved in saved_events_after(ports.dump_files, policy, begin):
+        yield from (row for row in saved.rows if row.event_id > begin.event_id)
+        end = saved.end
+    yield from read_events(ports.source, end)
 
 
 def saved_events_after(files: FileReader, policy: Policy, begin: Position) -> Iterator[EventRange]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpLayout
 from twinhive.dump.unnamed_store import read_unnamed
+from twinhive.events.database_drop import without_dropped
 from twinhive.events.decoder import decode_event
 from twinhive.model.changes.kinds import Event
 from twinhive.model.changes.unnamed import with_unnamed
@@ -12,7 +13,10 @@ from twinhive.ports import FileReader
 
 
 def told_events(files: FileReader, layout: DumpLayout) -> Iterator[Event]:
-    """Yield the events in the order of the log."""
+    """Yield the events in the order of the log.
+
+    The drop of the database stands for what it has dropped; earlier versions have written both down.
+    """
     unnamed = read_unnamed(files, layout)
-    for row in EventRange.unpack(files.read(layout.events)).rows:
+    for row in without_dropped(EventRange.unpack(files.read(layout.events)).rows):
         yield with_unnamed(decode_event(row), unnamed.get(row.event_id, ()))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from twinhive.dump.store import newest_dump
+from twinhive.events.database_drop import drops_database
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_scope import in_scope
 from twinhive.log.event_stream import saved_events_after
@@ -81,7 +82,12 @@ class SkipEvent:
     def _said(self, ports: ReadPorts, row: EventRow) -> list[str]:
         """Return what the event is, and whether it is to be passed over already."""
         there = obeyed_skips(ports, self.policy).get(row.event_id)
-        return [_described(row), *([f"it is to be passed over already: {there}"] if there else [])]
+        with_it = "the drops of tables and functions right before it are passed over with it"
+        return [
+            _described(row),
+            *([with_it] if drops_database(row) else []),
+            *([f"it is to be passed over already: {there}"] if there else []),
+        ]
 
 
 def _read_up_to(ports: ReadPorts, policy: Policy) -> tuple[int, str, Text]:

@@ -16,6 +16,7 @@ from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import tuned
 from tests.unit.dry_run.test_rehearsal import untouchable
 from tests.unit.incremental.names.test_renames_across_databases import Staged
+from tests.unit.incremental.test_database_drop import drop_database
 from tests.unit.incremental.test_incremental import HISTORIES, Followed
 from twinhive.dry_run.phase_plan import PhasePlan
 from twinhive.dry_run.pretended_metastore import Call
@@ -139,6 +140,20 @@ def test_rows_for_a_table_that_is_missing_stop_both() -> None:
     followed.world.replica.drop_table(TableName("sales", "plain"), delete_data=False)
     plan = assert_planned(followed)
     assert "is missing on west" in plan.verdict
+
+
+@pytest.mark.parametrize("most", [2, 1_000])
+@pytest.mark.parametrize("consistency", [EVERY_EVENT, WINDOW_END])
+def test_what_the_drop_of_the_database_has_dropped_is_dropped_by_neither(consistency: str, most: int) -> None:
+    followed = Followed(tuned(consistency=consistency, window_events=most))
+    followed.users.create_table("late")
+    drop_database(followed)
+    plan = assert_planned(followed)
+    while not plan.refused:
+        plan = assert_planned(followed)
+    assert "the source database east/sales was dropped" in plan.verdict
+    assert not any(section.startswith("drop") for section in sections(plan))
+    assert set(followed.world.replica.table_names("sales")) >= {"plain", "late"}
 
 
 def test_what_is_cancelled_within_a_window_is_not_planned() -> None:
