@@ -11,12 +11,15 @@ from twinhive.dump.claiming import discard_dump
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.publishing import being_written
 from twinhive.dump.store import Dump
+from twinhive.events.database_drop import last_drops_begin, without_dropped
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_scope import in_scope
 from twinhive.events.reader import position_at, read_events
 from twinhive.incremental.window_writer import WindowWriter
+from twinhive.log.drops_ahead import look_on
 from twinhive.log.event_stream import EventStream
 from twinhive.log.sealing import seal_batches
+from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.errors import InvalidSettings, TryAgain
 from twinhive.ports import MetastoreReader, SourcePorts
 from twinhive.replica.source_scope import read_scope
@@ -73,7 +76,8 @@ def _event_range(source: MetastoreReader, order: DumpOrder) -> EventRange:
     """Read the events after `begin`, up to TO, or until LIMIT of them are of this scope (seed 002, example g)."""
     assert order.from_event is not None, "a bootstrap has no events"
     begin = position_at(source, order.from_event)
-    rows, end = [], begin
+    rows: list[EventRow] = []
+    end = begin
     for row in read_events(source, begin):
         if order.to_event is not None and row.event_id > order.to_event:
             break
@@ -82,7 +86,19 @@ def _event_range(source: MetastoreReader, order: DumpOrder) -> EventRange:
             rows.append(row)
             if order.limit is not None and len(rows) >= order.limit:
                 break
-    return EventRange(begin, end, tuple(rows))
+    return EventRange(begin, end, _without_dropped(source, order, end, rows))
+
+
+def _without_dropped(
+    source: MetastoreReader, order: DumpOrder, end: Position, rows: list[EventRow]
+) -> tuple[EventRow, ...]:
+    """Leave out what a drop of the database has dropped, also where that comes after TO or LIMIT."""
+    kept = without_dropped(rows)
+    begin = last_drops_begin(kept)
+    if begin == len(kept) or not order.is_bounded:
+        return kept
+    ahead = look_on(end, read_events(source, end), lambda row: in_scope(row, order.policy))
+    return kept if ahead.drop is None else kept[:begin]
 
 
 def _external_whole(source: MetastoreReader, order: DumpOrder) -> list[str]:
