@@ -35,6 +35,15 @@ def _connection(name: str, value: str | None) -> Callable[[Desk], None]:
     return spoil
 
 
+def _address_of_east(uri: str) -> Callable[[Desk], None]:
+    def spoil(desk: Desk) -> None:
+        _connection("EAST_METASTORE", None)(desk)
+        clusters = desk.policies.directory / "clusters.yaml"
+        clusters.write_text(clusters.read_text().replace("connection: east_metastore", f"uris: ['{uri}']"))
+
+    return spoil
+
+
 def _connections_from(source: str) -> Callable[[Desk], None]:
     def spoil(desk: Desk) -> None:
         desk.with_real_connections()
@@ -79,6 +88,30 @@ CONNECTION_CASES = (
         ("status", "sales"),
         ("connection east_metastore cannot be used", "no host"),
         _connection("EAST_METASTORE", "{}"),
+    ),
+    Case(
+        "connection: a metastore with a scheme",
+        ("status", "sales"),
+        ("connection east_metastore cannot be used", "host thrift://hms1:9083", "hosts without a scheme"),
+        _connection("EAST_METASTORE", '{"host": "thrift://hms1:9083"}'),
+    ),
+    Case(
+        "connection: a file system with a scheme",
+        ("status", "sales"),
+        ("connection east_hdfs cannot be used", "host hdfs://east"),
+        _connection("EAST_HDFS", '{"host": "hdfs://east"}'),
+    ),
+    Case(
+        "connection: an extra that is a list",
+        ("check", "sales"),
+        ("connection west_hdfs cannot be used", "extra is of the kind list", "correct AIRFLOW_CONN_WEST_HDFS"),
+        _connection("WEST_HDFS", '{"extra": "[1]"}'),
+    ),
+    Case(
+        "clusters.yaml: a port that is none",
+        ("check", "sales"),
+        ("thrift://hms1:99999 is no address of a metastore",),
+        _address_of_east("thrift://hms1:99999"),
     ),
 )
 

@@ -5,7 +5,7 @@ from typing import Any
 from airflow.sdk import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException, AirflowSecretsBackendAccessDenied
 
-from twinhive.model.connections import Connection
+from twinhive.model.connections import Connection, in_texts
 from twinhive.model.errors import Unreachable
 from twinhive.model.next_steps import RETRIES
 
@@ -16,7 +16,10 @@ _LOOK = (
 
 
 def resolve_from_airflow(connection_id: str) -> Connection:
-    """Return a connection. Raises Unreachable without one: whether a backend has failed Airflow does not say."""
+    """Return a connection. Raises Unreachable without one: whether a backend has failed Airflow does not say.
+
+    Raises InvalidSettings for one that cannot be used.
+    """
     try:
         found = BaseHook.get_connection(connection_id)
     except AirflowNotFoundException as error:
@@ -47,6 +50,7 @@ def resolve_from_airflow(connection_id: str) -> Connection:
 
 
 def as_airflow_has_it(connection_id: str, found: Any) -> Connection:
-    """Return a connection out of Airflow's, as its tasks or its own commands have it."""
+    """Return a connection out of Airflow's, as its tasks or its own commands have it. Raises InvalidSettings."""
     kind, host = found.conn_type or "", found.host or ""
-    return Connection(connection_id, host, found.port, found.login, found.extra_dejson, found.password, kind)
+    connection = Connection(connection_id, host, found.port, found.login, found.extra_dejson, found.password, kind)
+    return in_texts(connection, f"connection {connection_id}")

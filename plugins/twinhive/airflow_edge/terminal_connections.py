@@ -8,13 +8,13 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 
 from twinhive.airflow_edge.airflow_connections import as_airflow_has_it
 from twinhive.model.connections import Connection
-from twinhive.model.errors import InvalidSettings
+from twinhive.model.errors import UnknownConnection
 
 
 def resolve_through_airflow(connection_id: str) -> Connection:
     """Look through Airflow's environment, secrets backend and database.
 
-    Raises InvalidSettings that says what to look at.
+    Raises UnknownConnection that says what to look at, InvalidSettings for one that cannot be used.
     """
     # A backend that fails writes a traceback for each connection.
     logging.getLogger("airflow").setLevel(logging.CRITICAL)
@@ -26,8 +26,8 @@ def resolve_through_airflow(connection_id: str) -> Connection:
     return as_airflow_has_it(connection_id, found)
 
 
-def _unknown(connection_id: str, found: str) -> InvalidSettings:
-    return InvalidSettings(
+def _unknown(connection_id: str, found: str) -> UnknownConnection:
+    return UnknownConnection(
         f"connection {connection_id} is not known to Airflow",
         found=found,
         expected="a connection of this id, in its environment, secrets backend or database",

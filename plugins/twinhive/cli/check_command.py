@@ -1,6 +1,7 @@
 """Look at the configuration: which policies there are, and whether they can be used."""
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,13 +10,13 @@ from rich.table import Table
 
 from twinhive import __version__
 from twinhive.cli.command_line import configuration_of, wiring_of
-from twinhive.cli.connection_sources import troubles_of_pools
+from twinhive.cli.connection_sources import resolver, troubles_of_connections, troubles_of_pools
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, say, show_error
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.text import render
-from twinhive.settings import PolicyEntry
+from twinhive.settings import Configuration, PolicyEntry, Resolve
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -86,14 +87,15 @@ def check(
 ) -> None:
     """Validate the configuration.
 
-    No server is touched unless told to; `twinhive --airflow check` looks whether Airflow has the pools that policies
-    name. Every policy and every placement is checked, whatever is wrong with others. The exit code is that of the
-    worst.
+    No server is touched unless told to. The connections that this terminal knows are read; `twinhive --airflow check`
+    reads Airflow's, and looks whether it has the pools that policies name. Every policy and every placement is checked,
+    whatever is wrong with others. The exit code is that of the worst.
     """
     if failover and policy is None:
         raise typer.BadParameter("--failover is about one policy: name it")
     with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
+        check = _Check(config, configuration, cache(resolver()), servers=servers, failover=failover)
         entries = (
             [configuration.replicated(policy)]
             if policy
@@ -103,7 +105,7 @@ def check(
         )
     found: list[_Found] = []
     for entry in entries:
-        found.append(_look_at(entry, config, servers=servers, failover=failover))
+        found.append(check.of(entry))
         if not as_json:
             _show(found[-1], servers=servers, failover=failover)
     problems = [problem for one in found for problem in one.problems]
@@ -125,14 +127,32 @@ class _Found:
     servers: list[str] = field(default_factory=list)
 
 
-def _look_at(entry: PolicyEntry, config: Path | None, *, servers: bool, failover: bool) -> _Found:
-    try:
-        pools = troubles_of_pools(entry.name, entry.usable())
-        found = _ask_servers(config, entry.name) if servers else _Found(entry.name, [])
-        ready = _ask_whether_ready(config, entry.name) if failover else _Found(entry.name, [])
-        return _Found(entry.name, [*pools, *found.problems, *ready.problems], [*found.servers, *ready.servers])
-    except TwinhiveError as error:
-        return _Found(entry.name, [error])
+@dataclass(frozen=True)
+class _Check:
+    """How far is looked: at files and connections, at servers, at whether a replica could take over."""
+
+    config: Path | None
+    configuration: Configuration
+    resolve: Resolve
+    _: KW_ONLY
+    servers: bool
+    failover: bool
+
+    def of(self, entry: PolicyEntry) -> _Found:
+        """Look at a policy. Raises nothing."""
+        try:
+            own = self._troubles(entry)
+            found = _ask_servers(self.config, entry.name) if self.servers else _Found(entry.name, [])
+            ready = _ask_whether_ready(self.config, entry.name) if self.failover else _Found(entry.name, [])
+        except TwinhiveError as error:
+            return _Found(entry.name, [error])
+        return _Found(entry.name, [*own, *found.problems, *ready.problems], [*found.servers, *ready.servers])
+
+    def _troubles(self, entry: PolicyEntry) -> list[TwinhiveError]:
+        """Return what is wrong that no server has to be asked for. Raises InvalidSettings."""
+        settings = entry.usable()
+        connections = troubles_of_connections(self.configuration, settings, self.resolve)
+        return [*connections, *troubles_of_pools(entry.name, settings)]
 
 
 def _ask_servers(config: Path | None, policy: str) -> _Found:

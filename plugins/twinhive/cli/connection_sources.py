@@ -1,10 +1,12 @@
 """What a terminal knows connections and pools by: the environment alone, or Airflow."""
 
 import os
+from functools import partial
 
 from twinhive.model.connections import AIRFLOW, SOURCE_VARIABLE
-from twinhive.model.errors import InvalidSettings, TwinhiveError
-from twinhive.settings import PolicySettings, Resolve, resolve_from_environment
+from twinhive.model.errors import InvalidSettings, TwinhiveError, UnknownConnection
+from twinhive.settings import Configuration, PolicySettings, Resolve, resolve_from_environment
+from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 
 _ENVIRONMENT = "environment"
 
@@ -29,6 +31,24 @@ def troubles_of_pools(policy: str, settings: PolicySettings) -> list[TwinhiveErr
     from twinhive.airflow_edge.terminal_pools import missing_pools
 
     return missing_pools(policy, settings)
+
+
+def troubles_of_connections(
+    configuration: Configuration, settings: PolicySettings, resolve: Resolve
+) -> list[TwinhiveError]:
+    """Return what is wrong with the connections of a policy's clusters, of those that this terminal knows."""
+    found: dict[str, TwinhiveError] = {}
+    for name in (settings.source.cluster, settings.replica.cluster):
+        cluster = configuration.clusters[name]
+        asks = (partial(metastore_endpoint, cluster.metastore), partial(file_system_endpoint, cluster.file_system))
+        for ask in asks:
+            try:
+                ask(resolve)
+            except UnknownConnection:
+                continue  # where tasks run it may be known
+            except TwinhiveError as error:
+                found[str(error)] = error
+    return list(found.values())
 
 
 def asks_airflow() -> bool:

@@ -177,6 +177,10 @@ class InvalidSettings(ActNow):
     """A policy, a cluster or a trigger form holds something that cannot be used."""
 
 
+class UnknownConnection(InvalidSettings):
+    """A connection is not there, as far as whoever was asked knows."""
+
+
 class LostFile(ActNow):
     """None of the places where an event's file may be holds its content."""
 

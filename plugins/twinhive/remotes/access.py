@@ -32,10 +32,14 @@ class Allowed:
 
 @dataclass(frozen=True)
 class Access:
-    """All rules, in their order, and the directory that key files are in; None where no key file may be read."""
+    """All rules, in their order, and the directory that key files are in; None where no key file may be read.
+
+    unknown  why a cluster is not among the rules: its connection cannot be used
+    """
 
     rules: tuple[Allowed, ...] = ()
     key_directory: Path | None = None
+    unknown: tuple[str, ...] = ()
 
     def rule_for(self, name: object, connector: str, addresses: Sequence[str]) -> Allowed:
         """Return the first rule that allows it all. Raises Refused when there is none."""
@@ -44,7 +48,7 @@ class Access:
             allowed = "; ".join(f"{rule.connector} to {', '.join(rule.addresses)}" for rule in self.rules)
             raise Refused(
                 f"remote {name} may not be reached",
-                found=f"connector {connector} to {', '.join(addresses) or 'no address'}",
+                found="; ".join((f"connector {connector} to {', '.join(addresses) or 'no address'}", *self.unknown)),
                 expected=f"what {REMOTES_FILE} allows: {allowed or 'nothing'}",
                 next_step=f"whoever runs the gateway adds it to {REMOTES_FILE} (docs/remotes.md); see what holds with: "
                 + command("twinhive", "remotes"),

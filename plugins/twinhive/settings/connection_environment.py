@@ -4,17 +4,19 @@ import os
 from collections.abc import Callable
 
 from twinhive.model.connections import Connection, environment_name, parse_connection
-from twinhive.model.errors import InvalidSettings
+from twinhive.model.errors import UnknownConnection
 
 Resolve = Callable[[str], Connection]
 
 
 def resolve_from_environment(connection_id: str) -> Connection:
-    """Resolve a connection without Airflow. Raises InvalidSettings that names the variable."""
+    """Resolve a connection without Airflow. Raises InvalidSettings that names its variable; without one
+    UnknownConnection.
+    """
     name = environment_name(connection_id)
     text = os.environ.get(name)
     if text is None:
-        raise InvalidSettings(
+        raise UnknownConnection(
             f"connection {connection_id} is not known",
             found=f"no variable {name}",
             expected=f"a connection in the variable {name}, as Airflow reads it",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -150,20 +151,37 @@ class RemotesWiring:
             return "", f"it cannot be looked at: {type(error).__name__}: {error}"
 
     def _files_at(self, path: str) -> FileReader:
-        clusters = self._configuration.clusters.values()
-        return files(file_system_of(path, [file_system_endpoint(one.file_system, self._resolve) for one in clusters]))
+        return files(file_system_of(path, self._file_systems()))
 
     def _read_access(self) -> Access:
         file = load_remotes(self._configuration.directory / REMOTES_FILE)
         rules = [_rule_of(one.connector, one.addresses, one.identity) for one in file.allow]
         directory = None if file.key_directory is None else self._configuration.directory / file.key_directory
-        return Access((*rules, *self._cluster_rules(file)), directory)  # what somebody has said comes first
+        clusters, unknown = self._cluster_rules(file)
+        return Access((*rules, *clusters), directory, unknown)  # what somebody has said comes first
 
-    def _cluster_rules(self, file: RemotesFile) -> list[Allowed]:
+    def _cluster_rules(self, file: RemotesFile) -> tuple[list[Allowed], tuple[str, ...]]:
+        """Return what holds without a word, and why a cluster's addresses are not known: that keeps no other away."""
         if not file.clusters:
-            return []
-        ends = (metastore_endpoint(one.metastore, self._resolve) for one in self._configuration.clusters.values())
-        return [Allowed(THRIFT, tuple(str(MetastoreAddress(*address)) for address in end.addresses)) for end in ends]
+            return [], ()
+        rules: list[Allowed] = []
+        unknown: list[str] = []
+        for name, one in self._configuration.clusters.items():
+            try:
+                end = metastore_endpoint(one.metastore, self._resolve)
+            except TwinhiveError as error:
+                unknown.append(f"cluster {name}: {error.words.what}")
+            else:
+                rules.append(Allowed(THRIFT, tuple(str(MetastoreAddress(*address)) for address in end.addresses)))
+        return rules, tuple(unknown)
+
+    def _file_systems(self) -> list[FileSystemEndpoint]:
+        """Return those of all clusters whose connections can be used."""
+        found: list[FileSystemEndpoint] = []
+        for one in self._configuration.clusters.values():
+            with suppress(TwinhiveError):
+                found.append(file_system_endpoint(one.file_system, self._resolve))
+        return found
 
 
 def _rule_of(connector: str, addresses: tuple[str, ...], identity: str) -> Allowed:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from twinhive.adapters.file_clients import start_clients
 from twinhive.log.counted_events import Counted
 from twinhive.model.connections import Connection
-from twinhive.model.errors import Foreign, TwinhiveError
+from twinhive.model.errors import ActNow, Foreign, TwinhiveError
 from twinhive.observe.follower import Follower, Limits
 from twinhive.observe.lag import PolicyLag, measure
 from twinhive.settings import Configuration, PolicyEntry, PolicySettings, Resolve
@@ -42,6 +42,8 @@ def measure_policies(
             followers.append(_follower(configuration, entry, resolve_once))
         except TwinhiveError as error:
             found.append(_unusable(entry, now, error))
+        except Exception as error:  # one policy must not take the others out of sight
+            found.append(_unusable(entry, now, _unexpected(name, error)))
     start_clients(one.ports.replica_files for one in followers)
     asleep = {name for name, entry in configuration.policies.items() if entry.reverse_of}
     measured = measure(followers, now, patience, known)
@@ -60,6 +62,16 @@ def limits_of(settings: PolicySettings) -> Limits:
     watch = settings.watch
     return Limits(
         settings.max_lag, watch.external_age, watch.free_bytes, watch.failed_for, watch.stalled_for, watch.held_for
+    )
+
+
+def _unexpected(policy: str, error: Exception) -> ActNow:
+    return ActNow(
+        f"policy {policy} cannot be looked at",
+        found=f"{type(error).__name__}: {error}",
+        expected="settings and connections from which its servers are known",
+        next_step="look at what clusters.yaml and the connections say of both of its clusters; the next measurement "
+        "asks again",
     )
 
 

@@ -11,7 +11,7 @@ from twinhive.model.errors import InvalidSettings
 from twinhive.model.messages.topics import TopicRules
 from twinhive.ports import MessageBroker, MetastoreWriter
 from twinhive.settings import Configuration, Resolve
-from twinhive.wiring.resolved_endpoints import metastore_endpoint
+from twinhive.wiring.resolved_endpoints import host_and_port, metastore_endpoint
 
 _KAFKA = "kafka"
 _PORTS: Mapping[str, int] = {"stomp": 61_613, _KAFKA: 9_092}
@@ -109,12 +109,12 @@ def broker_endpoint(connection_id: str, resolve: Resolve) -> BrokerEndpoint:
 
 
 def _address(text: str, port: int) -> tuple[str, int]:
-    host, colon, own = text.partition(":")
-    if colon and not own.isdecimal():
+    found = host_and_port(text, port)
+    if found is None:
         raise InvalidSettings(
             f"{text} is no address of a broker",
             found=text,
             expected="host, or host:port",
             next_step="correct the connection",
         )
-    return host, int(own) if colon else port
+    return found

@@ -9,6 +9,7 @@ from twinhive.model.text import Clear
 from twinhive.settings import FileSystemSettings, MetastoreSettings, Resolve
 
 _METASTORE_PORT = 9083
+_LAST_PORT = 65_535
 
 
 def metastore_endpoint(
@@ -18,18 +19,46 @@ def metastore_endpoint(
     if settings.connection:
         connection = resolve(settings.connection)
         port = connection.port or _METASTORE_PORT
-        addresses = [_address(host.strip(), port) for host in connection.host.split(",") if host.strip()]
+        hosts = [host.strip() for host in connection.host.split(",") if host.strip()]
+        addresses = [_of_connection(connection, host, port) for host in hosts]
         if not addresses:
             raise _unusable(connection, "no host", "the host of a metastore, or several separated by commas")
         user = settings.user or _user(connection)
         return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, user, cluster, file_system)
-    addresses = [_address(uri.removeprefix("thrift://"), _METASTORE_PORT) for uri in settings.uris]
+    addresses = [_of_clusters_file(uri) for uri in settings.uris]
     return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user, cluster, file_system)
 
 
-def _address(text: str, port: int) -> tuple[str, int]:
-    host, colon, own_port = text.partition(":")
-    return host, int(own_port) if colon else port
+def host_and_port(text: str, port: int) -> tuple[str, int] | None:
+    """Read `host` or `host:port`; `port` is for a host without one. None for anything else, also an IPv6 address."""
+    host, colon, own = text.partition(":")
+    if not host or any(sign in host for sign in "/[]@ ") or (colon and not own.isdecimal()):
+        return None
+    number = int(own) if colon else port
+    return (host, number) if 1 <= number <= _LAST_PORT else None
+
+
+def _of_connection(connection: Connection, host: str, port: int) -> tuple[str, int]:
+    found = host_and_port(host, port)
+    if found is None:
+        expected = (
+            f"hosts without a scheme, by name or IPv4 address, each with a port of 1 to {_LAST_PORT} if it has one: "
+            "hms1, or hms1:9083,hms2:9083"
+        )
+        raise _unusable(connection, f"host {host}, port {port}", expected)
+    return found
+
+
+def _of_clusters_file(uri: str) -> tuple[str, int]:
+    found = host_and_port(uri.removeprefix("thrift://"), _METASTORE_PORT)
+    if found is None:
+        raise InvalidSettings(
+            f"{uri} is no address of a metastore",
+            found=uri,
+            expected=f"thrift://host:port, with a port of 1 to {_LAST_PORT}",
+            next_step="correct metastore.uris in clusters.yaml, then " + Clear("this task"),
+        )
+    return found
 
 
 def file_system_endpoint(settings: FileSystemSettings, resolve: Resolve) -> FileSystemEndpoint:
@@ -63,4 +92,8 @@ def _unusable(connection: Connection, found: str, expected: str) -> InvalidSetti
 
 
 def _hdfs_uri(connection: Connection) -> str:
+    if "://" in connection.host:
+        raise _unusable(
+            connection, f"host {connection.host}", "a host without a scheme, or the whole address as extra `uri`"
+        )
     return f"hdfs://{connection.host}:{connection.port}" if connection.port else f"hdfs://{connection.host}"
