@@ -1,6 +1,7 @@
 """Where a copy keeps what is not finished, not wanted any more, or known for the next run."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from twinhive.model.file_names import LONGEST, shortened
@@ -21,6 +22,11 @@ _ROOM = LONGEST - len(f"{HIDDEN}--") - 16
 def is_ours(name: str) -> bool:
     """True for the name of what a copy keeps for itself, be it another one: it is neither copied nor deleted."""
     return name.startswith(HIDDEN) and _OURS.fullmatch(name) is not None
+
+
+def has_only_ours(page: Iterable[FileStatus]) -> bool:
+    """True for a part of a directory with nothing in it, or nothing but what copies keep for themselves."""
+    return all(is_ours(base_name(found.path)) for found in page)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from twinhive.model.files import FileStatus, name_order
 from twinhive.ports import FileReader
 from twinhive.transfer.tree.listing.lister import Lister, Page, Unlisted
 from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectories, WaitingDirectory
+from twinhive.transfer.tree.tree_places import has_only_ours
 
 Pair = tuple[str, FileStatus | None, FileStatus | None]
 """A name, and what each side has of that name in one directory."""
@@ -84,7 +85,7 @@ class Walk:
 class PairedDirectory:
     """One directory: its pairs, and what came of listing the source's side once they are all taken.
 
-    was_empty     the source has nothing in it
+    was_empty     the source has nothing in it but what copies keep there for themselves
     vanished      the source does not have it any more
     unlisted      why the source's side, or the rest of it, could not be listed
     """
@@ -118,7 +119,6 @@ class PairedDirectory:
         self, left: Iterator[FileStatus], right: Iterator[FileStatus], left_start: int, right_start: int
     ) -> Iterator[Pair]:
         one, other = next(left, None), next(right, None)
-        self.was_empty = one is None
         last_name = last_other = ""
         while one is not None or other is not None:
             if one is None and (self.unlisted or self.vanished):
@@ -151,6 +151,7 @@ class PairedDirectory:
                 if page is None:
                     self.vanished = True
                     return
+                self.was_empty = self.was_empty and has_only_ours(page)
                 yield page
         except Unlisted as error:
             self.unlisted = error.reason

@@ -14,6 +14,7 @@ from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.snapshots.difference import NoDifference, SnapshotDifference, read_difference
 from twinhive.transfer.tree.snapshots.snapshot_sync import SnapshotChoice, from_snapshot
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
+from twinhive.transfer.tree.tree_places import has_only_ours
 from twinhive.transfer.tree.verified import VerifiedPairs
 
 
@@ -149,8 +150,8 @@ class _DifferencePlanner:
         self._planner.add_pair(directory, name, self._there(now), found, is_anew=is_anew)
 
     def _note_emptied(self) -> None:
-        if (self._plan.totals.deletes or self._plan.clears_names) and not any(
-            page for _, page in self._source.list_pages([self._root.source.path])
+        if (self._plan.totals.deletes or self._plan.clears_names) and all(
+            has_only_ours(page or ()) for _, page in self._source.list_pages([self._root.source.path])
         ):
             self._plan.emptied.append(self._root.source.path)
 
