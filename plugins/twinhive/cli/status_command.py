@@ -60,12 +60,7 @@ def status(
         print_json({**_lag_fields(lag), **_status_fields(found)})
         return
     table = Table(show_header=False)
-    for label, value in [
-        *found.rows()[:7],
-        ("lag", _lag(lag) or "none: the replica does not follow"),
-        *([("first copy", _progress(lag))] if lag.watched.progress else []),
-        *found.rows()[7:],
-    ]:
+    for label, value in [*found.rows()[:7], *_lag_rows(lag, found), *found.rows()[7:]]:
         table.add_row(escape(label), escape(value))
     console.print(table)
 
@@ -132,6 +127,16 @@ def _lag(lag: PolicyLag) -> str:
         return ""
     limit = f" (max_lag {spoken_time(lag.max_lag)})" if lag.too_late and lag.max_lag is not None else ""
     return spoken_time(lag.lag_seconds) + limit
+
+
+def _lag_rows(lag: PolicyLag, found: ReplicaStatus) -> list[tuple[str, str]]:
+    """Return what was measured of one policy, and what is wrong with it, as lines of its own table."""
+    none = "not known" if found.state.phase is Phase.FOLLOWING else "none: the replica does not follow"
+    rows = [("lag", _lag(lag) or none)]
+    rows += [("first copy", _progress(lag))] if lag.watched.progress else []
+    if lag.error:
+        rows += [("trouble", lag.error.words.what), ("next", lag.error.words.next_step or "")]
+    return rows
 
 
 def _progress(lag: PolicyLag) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from twinhive.dump.store import newest_dump, window_at
-from twinhive.events.reader import position_at
+from twinhive.events.reader import position_at, read_events
 from twinhive.external.external_status import last_pass, pending_objects
 from twinhive.incremental.own_scope import missing_between_scopes
 from twinhive.log.event_stream import event_range_after
@@ -22,6 +22,8 @@ from twinhive.replica.replica_state import shown_state
 from twinhive.requests.request_files import is_paused, requested_tables
 from twinhive.step.holding import lease_directory
 from twinhive.verify.verification_outcome import Verified, last_outcome
+
+_FIRST_ROWS = 10
 
 
 @dataclass(frozen=True)
@@ -130,12 +132,13 @@ def read_status(ports: WritePorts, policy: Policy) -> ReplicaStatus:
 def _events_in_scope(
     ports: ReadPorts, policy: Policy, state: ReplicaState, newest: Position
 ) -> tuple[int | None, str | None]:
-    """Count what is in scope, as far as one window reaches."""
+    """Count what is in scope, as far as one window reaches; of more, look whether the log goes on at all."""
     if state.phase is not Phase.FOLLOWING:
         return None, None
-    if newest.event_id - state.position.event_id > policy.options.window_events:
-        return None, None
     try:
+        if newest.event_id - state.position.event_id > policy.options.window_events:
+            next(read_events(ports.source, state.position, first_rows=_FIRST_ROWS), None)
+            return None, None
         skipped = obeyed_skips(ports, policy)
         return len(event_range_after(ports.source, policy, state.position, skipped).event_range.rows), None
     except ActNow as error:
