@@ -13,7 +13,7 @@ from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.changes.facts import tables_of
 from twinhive.model.errors import ActNow, InvalidSettings, Missing
 from twinhive.model.marks import Phase
-from twinhive.model.next_steps import bootstrap
+from twinhive.model.next_steps import bootstrap, command
 from twinhive.model.policy import Policy
 from twinhive.model.text import ResyncTable, Text
 from twinhive.operations.operation import Holder, a_reason, following_state, person
@@ -46,14 +46,15 @@ class SkipEvent:
     def _checked(self, ports: ReadPorts) -> EventRow:
         """Return the event. Raises InvalidSettings, Missing, ActNow for one that cannot be skipped."""
         policy, event_id = self.policy, self.event_id
-        position, held_by, way_on = _read_up_to(ports, policy)
+        reached = _read_up_to(ports, policy)
+        position = reached.event_id
         newest = ports.source.current_event_id()
         if event_id <= position:
             raise InvalidSettings(
                 f"event_id: event {event_id} is behind the replica's position already",
-                found=f"{held_by} is at event {position}",
+                found=f"{reached.held_by} is at event {position}",
                 expected=f"an event after {position}, up to {newest}",
-                next_step=way_on,
+                next_step=reached.if_behind,
             )
         if event_id > newest:
             raise InvalidSettings(
@@ -68,7 +69,7 @@ class SkipEvent:
                 f"event_id: the log of {policy.source.cluster} does not hold event {event_id} any more",
                 found="no such row: it has expired, and others with it may have",
                 expected="a row of the notification log",
-                next_step=f"start the DAG {policy.name}.bootstrap with again=true",
+                next_step=reached.if_expired,
             )
         if not _concerns(row, policy):
             raise InvalidSettings(
@@ -90,18 +91,34 @@ class SkipEvent:
         ]
 
 
-def _read_up_to(ports: ReadPorts, policy: Policy) -> tuple[int, str, Text]:
-    """Return the event behind which the log is still read, by windows, or by rounds before there is a replica.
+@dataclass(frozen=True)
+class _Reached:
+    """The event behind which the log is still read, what is at it, and what to do about an event that is not there.
 
-    With it, what is at that event, and what to do about an event before it.
+    if_behind   about one before it
+    if_expired  about one after it that the log does not hold any more
     """
+
+    event_id: int
+    held_by: str
+    if_behind: Text
+    if_expired: Text
+
+
+def _read_up_to(ports: ReadPorts, policy: Policy) -> _Reached:
+    """Return where windows go on, or rounds before there is a replica."""
     state = state_now(ports, policy)
     dump = None if state.phase is Phase.FOLLOWING else newest_dump(ports.dump_files, policy)
     if dump is not None:
-        return dump.manifest.end.event_id, f"the dump {dump.key}", bootstrap(policy.name)
+        anew = f"start the DAG {policy.name}.bootstrap with again=true"
+        return _Reached(dump.manifest.end.event_id, f"the dump {dump.key}", bootstrap(policy.name), anew)
     position = following_state(ports, policy, "skip-event").position.event_id
-    way_on = "a table that is wrong since then is brought over with: " + ResyncTable(policy.name, None)
-    return position, f"the replica of policy {policy.name}", way_on
+    return _Reached(
+        position,
+        f"the replica of policy {policy.name}",
+        "a table that is wrong since then is brought over with: " + ResyncTable(policy.name, None),
+        "ask for what differs, and for that alone, with " + command("twinhive", "resync", policy.name, "--all"),
+    )
 
 
 def _row(ports: ReadPorts, policy: Policy, position: int, event_id: int) -> EventRow | None:

@@ -14,7 +14,7 @@ from tests.unit.incremental.test_incremental import Followed
 from tests.unit.scan.test_scan import put, same, scan
 from twinhive.external.pass_ import ListExternal
 from twinhive.incremental.event_view import WantedEvents, view_log
-from twinhive.model.errors import ActNow, InvalidSettings
+from twinhive.model.errors import ActNow, InvalidSettings, Missing
 from twinhive.operations.resync import Resync
 from twinhive.operations.skip_event import SkipEvent
 from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
@@ -237,3 +237,27 @@ def test_what_an_earlier_version_has_saved_without_a_text_is_taken() -> None:
     copying.world.source.expire_events(newest)
     copying.finish()
     assert_twin(copying.world)
+
+
+def refused_as_expired(world, policy) -> str:
+    """Ask for an event that the log does not hold any more; return what to do instead."""
+    newest = world.source.current_event_id()
+    world.source.expire_events(newest - 1)
+    with pytest.raises(Missing, match="does not hold event") as refused:
+        SkipEvent(policy, newest - 1, "why", HOLDER).plan(world.ports())
+    return refused.value.words.next_step or ""
+
+
+def test_of_one_that_has_expired_a_replica_that_follows_asks_for_what_differs() -> None:
+    followed = Followed()
+    followed.users.insert("plain", None, [b"more"])
+    said = refused_as_expired(followed.world, followed.policy)
+    assert "twinhive resync sales --all" in said and "bootstrap" not in said
+
+
+def test_of_one_that_has_expired_before_there_is_a_replica_a_dump_is_made_anew() -> None:
+    copying = Copying()
+    copying.run(BOOTSTRAP)
+    copying.users.insert("plain", None, [b"more"])
+    copying.users.insert("plain", None, [b"and more"])
+    assert "start the DAG sales.bootstrap with again=true" in refused_as_expired(copying.world, copying.policy)
