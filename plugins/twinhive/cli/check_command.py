@@ -1,7 +1,8 @@
 """Look at the configuration: which policies there are, and whether they can be used."""
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, say, show_error
 from twinhive.model.errors import TwinhiveError
 from twinhive.model.text import render
-from twinhive.settings import Configuration, PolicyEntry, Resolve
+from twinhive.settings import Configuration, PolicyEntry, PolicySettings, Resolve
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -139,20 +140,34 @@ class _Check:
     failover: bool
 
     def of(self, entry: PolicyEntry) -> _Found:
-        """Look at a policy. Raises nothing."""
+        """Look at a policy: no part that fails hides what another one has found. Raises nothing."""
         try:
-            own = self._troubles(entry)
-            found = _ask_servers(self.config, entry.name) if self.servers else _Found(entry.name, [])
-            ready = _ask_whether_ready(self.config, entry.name) if self.failover else _Found(entry.name, [])
+            settings = entry.usable()
         except TwinhiveError as error:
             return _Found(entry.name, [error])
-        return _Found(entry.name, [*own, *found.problems, *ready.problems], [*found.servers, *ready.servers])
+        parts = [
+            _part(entry.name, partial(self._connections, entry.name, settings)),
+            _part(entry.name, partial(self._pools, entry.name, settings)),
+        ]
+        parts += [_part(entry.name, partial(_ask_servers, self.config, entry.name))] if self.servers else []
+        parts += [_part(entry.name, partial(_ask_whether_ready, self.config, entry.name))] if self.failover else []
+        # One that keeps several parts from their answers is said once.
+        problems = {str(problem): problem for part in parts for problem in part.problems}
+        return _Found(entry.name, list(problems.values()), [line for part in parts for line in part.servers])
 
-    def _troubles(self, entry: PolicyEntry) -> list[TwinhiveError]:
-        """Return what is wrong that no server has to be asked for. Raises InvalidSettings."""
-        settings = entry.usable()
-        connections = troubles_of_connections(self.configuration, settings, self.resolve)
-        return [*connections, *troubles_of_pools(entry.name, settings)]
+    def _connections(self, policy: str, settings: PolicySettings) -> _Found:
+        return _Found(policy, troubles_of_connections(self.configuration, settings, self.resolve))
+
+    def _pools(self, policy: str, settings: PolicySettings) -> _Found:
+        return _Found(policy, troubles_of_pools(policy, settings))
+
+
+def _part(policy: str, look: Callable[[], _Found]) -> _Found:
+    """Return what a part of a check finds, or what keeps it from its answer."""
+    try:
+        return look()
+    except TwinhiveError as error:
+        return _Found(policy, [error])
 
 
 def _ask_servers(config: Path | None, policy: str) -> _Found:

@@ -1,0 +1,53 @@
+"""`twinhive check` says all that its parts find: one that ends early takes nothing from another."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.policy_terminal import Terminal
+from twinhive.cli import check_command
+from twinhive.model.errors import InvalidSettings, TwinhiveError
+
+NO_POOL = InvalidSettings("there is no pool copies", found="none", expected="one", next_step="make it")
+
+
+def with_a_missing_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(policy: str, settings: Any) -> list[TwinhiveError]:
+        return [NO_POOL]
+
+    monkeypatch.setattr(check_command, "troubles_of_pools", missing)
+
+
+def problems(terminal: Terminal, *words: str) -> list[str]:
+    (checked,) = terminal.document("check", "sales", *words, code=4)["policies"]
+    return [problem["what"] for problem in checked["problems"]]
+
+
+@pytest.mark.parametrize("words", [["--servers"], ["--failover"], ["--servers", "--failover"]])
+def test_what_files_say_is_kept_when_a_server_does_not_answer(
+    published: Terminal, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    with_a_missing_pool(monkeypatch)
+    published.world.source.down = True
+    found = problems(published, *words)
+    assert found[0] == NO_POOL.what and len(found) > 1
+    assert all("no metastore answered" in what for what in found[1:])
+
+
+def test_more_is_looked_at_and_not_less_is_said(published: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends_early(config: Any, policy: str) -> None:
+        raise InvalidSettings("nobody knows whether it is ready", found="a", expected="b", next_step="c")
+
+    monkeypatch.setattr(check_command, "_ask_whether_ready", ends_early)
+    published.world.source.guards_log = True
+    fewer = problems(published, "--servers")
+    assert problems(published, "--servers", "--failover") == [*fewer, "nobody knows whether it is ready"]
+
+
+def test_what_two_parts_find_is_said_once(published: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends_early(config: Any, policy: str) -> None:
+        raise NO_POOL
+
+    with_a_missing_pool(monkeypatch)
+    monkeypatch.setattr(check_command, "_ask_servers", ends_early)
+    assert problems(published, "--servers") == [NO_POOL.what]
