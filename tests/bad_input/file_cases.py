@@ -95,6 +95,11 @@ def _on_a_shared_metastore(policy: Any) -> Callable[[Desk], None]:
     return spoil
 
 
+def _without_policies(desk: Desk) -> None:
+    for path in (desk.policies.directory / "policies").iterdir():
+        path.unlink()
+
+
 def _not_utf8(desk: Desk) -> None:
     (desk.policies.directory / "policies" / "sales.yaml").write_bytes("policy: Z\xfcrich".encode("latin-1"))
 
@@ -267,4 +272,5 @@ FILE_CASES = (
         ("clusters.yaml cannot be used",),
         _write("clusters.yaml", {"clusters": 1}),
     ),
+    Case("files: none that is for anything", ("check",), ("says nothing that is to be done",), _without_policies),
 )

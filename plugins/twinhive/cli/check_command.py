@@ -1,6 +1,6 @@
 """Look at the configuration: which policies there are, and whether they can be used."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -15,9 +15,12 @@ from twinhive.cli.connection_sources import resolver, troubles_of_connections, t
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, say, show_error
-from twinhive.model.errors import TwinhiveError
+from twinhive.model.errors import InvalidSettings, TwinhiveError
+from twinhive.model.remotes.definitions import REMOTES_FILE
 from twinhive.model.text import render
 from twinhive.settings import Configuration, PolicyEntry, PolicySettings, Resolve
+from twinhive.settings.configuration_loading import CLUSTERS_FILE, refuse_wrong_clusters
+from twinhive.settings.remotes import load_remotes
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -90,7 +93,8 @@ def check(
 
     No server is touched unless told to. The connections that this terminal knows are read; `twinhive --airflow check`
     reads Airflow's, and looks whether it has the pools that policies name. Every policy and every placement is checked,
-    whatever is wrong with others. The exit code is that of the worst.
+    whatever is wrong with others, and without POLICY clusters.yaml and remotes.yaml too. The exit code is that of the
+    worst.
     """
     if failover and policy is None:
         raise typer.BadParameter("--failover is about one policy: name it")
@@ -104,19 +108,65 @@ def check(
                 configuration.replicated(name) for name in sorted({*configuration.policies, *configuration.placements})
             ]
         )
+    files = [] if policy else [*_files(configuration)]
     found: list[_Found] = []
     for entry in entries:
         found.append(check.of(entry))
         if not as_json:
             _show(found[-1], servers=servers, failover=failover)
-    problems = [problem for one in found for problem in one.problems]
+    of_files = [problem for one in files for problem in one.problems]
+    code = exit_of(*of_files, *(problem for one in found for problem in one.problems))
     if as_json:
-        print_json({"policies": found, "exit_code": exit_of(*problems)})
-    elif not problems:
-        what = "policies and placements" if configuration.placements else "policies"
-        say(f"{len(entries)} {what} can be used")
-    if problems:
-        raise typer.Exit(exit_of(*problems))
+        print_json({"files": files, "policies": found, "exit_code": code})
+    else:
+        _show_the_rest(of_files, configuration, len(entries), code)
+    if code:
+        raise typer.Exit(code)
+
+
+@dataclass(frozen=True)
+class _File:
+    """What is wrong with a file that is no policy's or placement's own."""
+
+    file: str
+    problems: list[TwinhiveError]
+
+
+def _files(configuration: Configuration) -> Iterator[_File]:
+    """Look at the files that are everybody's, and whether there is anything that they are for."""
+    directory = configuration.directory
+    clusters, remotes = directory / CLUSTERS_FILE, directory / REMOTES_FILE
+    wrong = False
+    for path, look in ((clusters, refuse_wrong_clusters), (remotes, load_remotes)):
+        problems = _problems(partial(look, path))
+        wrong = wrong or bool(problems)
+        yield _File(path.name, problems)
+    if not wrong and not remotes.exists() and not _is_used(configuration):
+        yield _File("policies", [_nothing(directory)])
+
+
+def _problems(look: Callable[[], object]) -> list[TwinhiveError]:
+    try:
+        look()
+    except TwinhiveError as error:
+        return [error]
+    return []
+
+
+def _is_used(configuration: Configuration) -> bool:
+    """True where there is something to replicate, to tell, or to serve."""
+    clusters = configuration.clusters.values()
+    served = any(one.messages.broker is not None or one.gateway.port is not None for one in clusters)
+    return served or bool(configuration.policies or configuration.placements)
+
+
+def _nothing(directory: Path) -> InvalidSettings:
+    return InvalidSettings(
+        f"{directory} says nothing that is to be done",
+        found="no policy file, no placement file, no remotes.yaml, and no cluster with a broker or a gateway's port",
+        expected="policies/*.yaml, or one of these",
+        next_step="write a policy (docs/configuration.md), or name another directory with --config",
+    )
 
 
 @dataclass(frozen=True)
@@ -190,6 +240,14 @@ def _ask_whether_ready(config: Path | None, policy: str) -> _Found:
     wiring = wiring_of(config, policy)
     found = readiness(wiring.write_ports(), wiring.policy)
     return _Found(policy, list(found.problems), [render(line) for line in found.told])
+
+
+def _show_the_rest(problems: list[TwinhiveError], configuration: Configuration, entries: int, code: int) -> None:
+    for problem in problems:
+        show_error(problem)
+    if not code:
+        what = "policies and placements" if configuration.placements else "policies"
+        say(f"{entries} {what} can be used")
 
 
 def _show(found: _Found, *, servers: bool, failover: bool) -> None:

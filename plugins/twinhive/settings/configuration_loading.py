@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from twinhive.model.errors import InvalidSettings
 from twinhive.settings.clusters import ClusterSettings, ClustersFile, with_shared_metastores, wrong_shares
 from twinhive.settings.placement_rules import apart, with_placement_rules
 from twinhive.settings.placements import PlacementSettings
@@ -25,6 +26,8 @@ from twinhive.settings.reverse import with_reverses
 from twinhive.settings.value_kinds import is_policy_name, said_name
 from twinhive.settings.watch_settings import NotificationSettings
 
+CLUSTERS_FILE = "clusters.yaml"
+
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -35,7 +38,7 @@ def default_directory(otherwise: str = "dags") -> Path:
 
 def load_configuration(directory: Path) -> Configuration:
     """Read everything; broken files become entries with an error, never exceptions."""
-    file, clusters_error = _load_clusters_file(directory / "clusters.yaml")
+    file, clusters_error = _load_clusters_file(directory / CLUSTERS_FILE)
     clusters = file.clusters
     paths = sorted([*(directory / "policies").glob("*.yaml"), *(directory / "policies").glob("*.yml")])
     entries = [_load_policy(path, clusters, clusters_error) for path in paths]
@@ -49,6 +52,18 @@ def load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None
     """Read the clusters, and what is wrong with the file."""
     file, error = _load_clusters_file(path)
     return file.clusters, error
+
+
+def refuse_wrong_clusters(path: Path) -> None:
+    """Raise InvalidSettings with all that is wrong with clusters.yaml, whoever uses it."""
+    _, error = _load_clusters_file(path)
+    if error is not None:
+        raise InvalidSettings(
+            error,
+            found=path,
+            expected="clusters as docs/configuration.md describes them",
+            next_step=f"correct {path.name}; until then no cluster is known",
+        )
 
 
 def _load_clusters_file(path: Path) -> tuple[ClustersFile, str | None]:
