@@ -2,7 +2,8 @@ import pytest
 
 from twinhive.model.connections import Connection, parse_connection
 from twinhive.model.errors import InvalidSettings
-from twinhive.settings import resolve_from_environment
+from twinhive.settings import FileSystemSettings, MetastoreSettings, resolve_from_environment
+from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,22 @@ def test_a_missing_connection_names_the_variable_to_set(monkeypatch: pytest.Monk
     monkeypatch.delenv("AIRFLOW_CONN_NOWHERE", raising=False)
     with pytest.raises(InvalidSettings, match="set AIRFLOW_CONN_NOWHERE"):
         resolve_from_environment("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("said", "login", "extra", "metastore", "files"),
+    [
+        (None, "hive", "ann", "hive", "ann"),
+        (None, None, "ann", "ann", "ann"),
+        (None, "hive", None, "hive", "hive"),
+        (None, None, None, None, None),
+        ("etl", "hive", "ann", "etl", "etl"),
+    ],
+)
+def test_who_we_are_is_said_by_the_file_then_as_the_page_has_it(
+    said: str | None, login: str | None, extra: str | None, metastore: str | None, files: str | None
+) -> None:
+    """docs/configuration.md: a metastore's login comes before its extra, a file system's after it."""
+    found = Connection("c", "h", None, login, {"user": extra} if extra else {})
+    assert metastore_endpoint(MetastoreSettings(connection="c", user=said), lambda name: found).user == metastore
+    assert file_system_endpoint(FileSystemSettings(connection="c", user=said), lambda name: found).user == files

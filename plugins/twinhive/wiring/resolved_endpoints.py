@@ -15,7 +15,7 @@ _LAST_PORT = 65_535
 def metastore_endpoint(
     settings: MetastoreSettings, resolve: Resolve, cluster: str = "", file_system: str = ""
 ) -> MetastoreEndpoint:
-    """Resolve a metastore; a connection may name several hosts, separated by commas."""
+    """Resolve a metastore; a connection may name several hosts, separated by commas, and its user as login."""
     if settings.connection:
         connection = resolve(settings.connection)
         port = connection.port or _METASTORE_PORT
@@ -23,7 +23,7 @@ def metastore_endpoint(
         addresses = [_of_connection(connection, host, port) for host in hosts]
         if not addresses:
             raise _unusable(connection, "no host", "the host of a metastore, or several separated by commas")
-        user = settings.user or _user(connection)
+        user = settings.user or connection.login or connection.extra.get("user")
         return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, user, cluster, file_system)
     addresses = [_of_clusters_file(uri) for uri in settings.uris]
     return MetastoreEndpoint(tuple(addresses), settings.timeout_seconds, settings.user, cluster, file_system)
@@ -62,7 +62,7 @@ def _of_clusters_file(uri: str) -> tuple[str, int]:
 
 
 def file_system_endpoint(settings: FileSystemSettings, resolve: Resolve) -> FileSystemEndpoint:
-    """Resolve a file system; a connection's extra holds `uri`, `user` and `hadoop` (properties)."""
+    """Resolve a file system; a connection's extra holds `uri`, `user` (before its login) and `hadoop` (properties)."""
     if not settings.connection:
         return FileSystemEndpoint(settings.uri or "", settings.hadoop, settings.user)
     connection = resolve(settings.connection)
@@ -74,12 +74,8 @@ def file_system_endpoint(settings: FileSystemSettings, resolve: Resolve) -> File
             connection, f"extra hadoop is of the kind {type(own).__name__}", "an object of Hadoop properties"
         )
     properties = {**{key: str(value) for key, value in own.items()}, **settings.hadoop}
-    return FileSystemEndpoint(root.rstrip("/"), properties, settings.user or _user(connection))
-
-
-def _user(connection: Connection) -> str | None:
-    user: str | None = connection.extra.get("user") or connection.login
-    return user
+    user = settings.user or connection.extra.get("user") or connection.login
+    return FileSystemEndpoint(root.rstrip("/"), properties, user)
 
 
 def _unusable(connection: Connection, found: str, expected: str) -> InvalidSettings:
