@@ -60,6 +60,18 @@ def is_silent(one: PublisherSeen) -> bool:
     return one.max_silence is not None and _silent(one, one.max_silence) is not None
 
 
+def is_in_trouble(one: PublisherSeen) -> bool:
+    """True while a person must act, and how long something waits to be told cannot be said, so that no limit is passed.
+
+    No publisher has ever run, or events were gone before they were told.
+    """
+    if one.max_silence is None or _has_not_begun(one):
+        return False
+    if one.behind is not None:
+        return one.behind.lost is not None
+    return not isinstance(one.trouble, Unreachable)
+
+
 def _has_not_begun(one: PublisherSeen) -> bool:
     """True where a broker is only named yet: nobody misses a message. The first start of a publisher ends that."""
     return one.behind is None and one.trouble is None and isinstance(one.broker_trouble, Unreachable)

@@ -16,9 +16,11 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality
 
 from twinhive.airflow_edge.monitor import metrics
-from twinhive.model.errors import Unreachable
+from twinhive.messages.behind import Behind
+from twinhive.model.errors import LogBroken, Unreachable
 from twinhive.observe.follower import Limits
 from twinhive.observe.lag import PolicyLag
+from twinhive.observe.publishers import PublisherSeen
 from twinhive.observe.watched import WatchedPolicy
 
 
@@ -81,6 +83,20 @@ def send_all() -> None:
     metrics.applied("sales", "incremental", 12)
     metrics.failed("sales", "bootstrap", "Foreign", act_now=True)
     metrics.failed("sales", "incremental", "Unreachable", act_now=False)
+
+
+def test_publishers_are_told_as_numbers_and_as_trouble_where_there_are_none(statsd: Receiver) -> None:
+    well = PublisherSeen("east", 100.0, Behind("one", 7, 9, 2, since=40))
+    never, gone = PublisherSeen("west", 100.0), Behind("one", 7, 9, lost=LogBroken("gone"))
+    metrics.publishers_seen([well, never, PublisherSeen("north", 100.0, gone)])
+    lines = {line.removeprefix("airflow.twinhive.") for line in statsd.lines()}
+    assert {line for line in lines if line.startswith("publisher.") and ".limit." not in line} == {
+        "publisher.behind.events,cluster=east:2|g",
+        "publisher.behind.seconds,cluster=east:60.0|g",
+        "publisher.trouble,cluster=east:0|g",
+        "publisher.trouble,cluster=west:1|g",
+        "publisher.trouble,cluster=north:1|g",
+    }
 
 
 def test_statsd_receives_every_metric_with_its_tags(statsd: Receiver) -> None:

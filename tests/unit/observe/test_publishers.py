@@ -20,7 +20,14 @@ from twinhive.model.thrift_objects import new_partition
 from twinhive.model.watching.alerts import AlertKind
 from twinhive.observe.alert_memory import GRACE_SECONDS
 from twinhive.observe.lag_alerts import Alert
-from twinhive.observe.publisher_alerts import cluster_of, is_silent, messages_of, publisher_alerts, standing_line
+from twinhive.observe.publisher_alerts import (
+    cluster_of,
+    is_in_trouble,
+    is_silent,
+    messages_of,
+    publisher_alerts,
+    standing_line,
+)
 from twinhive.observe.publishers import PublisherSeen, Told, look_at_publishers
 
 LOGS = TableName("sales", "logs")
@@ -164,6 +171,25 @@ def test_another_log_is_a_gap_as_well(site: Site) -> None:
     site.metastore._log_id = "another"
     assert site.look().events is None
     assert "another one than the publisher's position is of" in str(site.alerts()[0].error)
+
+
+def test_what_no_limit_tells_is_said_by_itself(site: Site) -> None:
+    """Without a position, or with a gap behind it, nobody knows how long something waits."""
+    assert is_in_trouble(site.look()) and site.look().behind_seconds is None
+    assert not is_in_trouble(site.look(max_silence=None))
+    site.broker.down = True
+    assert not is_in_trouble(site.look())  # a broker that is only named yet
+    site.broker.down = False
+    site.publisher().round()
+    assert not is_in_trouble(site.look())
+    site.metastore.down = True
+    assert not is_in_trouble(site.look())  # its policies tell that
+    site.metastore.down = False
+    site.add("1", "2", "3")
+    assert not is_in_trouble(site.look(1e12))  # it waits, and how long is known
+    site.metastore.events[:] = site.metastore.events[-1:]
+    assert is_in_trouble(site.look()) and site.look().behind_seconds is None
+    assert not is_in_trouble(site.look(max_silence=None))
 
 
 def test_alerts_of_messages_are_of_no_policy() -> None:

@@ -15,6 +15,7 @@ from opentelemetry.metrics import get_meter_provider
 
 from twinhive.journal.patience import within
 from twinhive.observe.lag import PolicyLag
+from twinhive.observe.publisher_alerts import is_in_trouble
 from twinhive.observe.publishers import PublisherSeen
 from twinhive.verify.verification_outcome import Verified
 
@@ -39,6 +40,7 @@ SET_SECONDS = "twinhive.set.seconds"
 PUBLISHER_EVENTS = "twinhive.publisher.behind.events"
 PUBLISHER_SECONDS = "twinhive.publisher.behind.seconds"
 PUBLISHER_LIMIT = "twinhive.publisher.limit.seconds"
+PUBLISHER_TROUBLE = "twinhive.publisher.trouble"
 BROKER_DOWN = "twinhive.broker.down"
 EXTERNAL_AGE = "twinhive.external.age.seconds"
 EXTERNAL_LIMIT = "twinhive.external.limit.seconds"
@@ -105,6 +107,7 @@ def publishers_seen(found: Iterable[PublisherSeen]) -> None:
         for one in found:
             tags = {"cluster": one.cluster}
             stats.gauge(BROKER_DOWN, int(one.broker_trouble is not None), tags=tags)
+            stats.gauge(PUBLISHER_TROUBLE, int(is_in_trouble(one)), tags=tags)
             _gauge(PUBLISHER_EVENTS, one.events, tags)
             _gauge(PUBLISHER_SECONDS, one.behind_seconds, tags)
             _gauge(PUBLISHER_LIMIT, one.max_silence, tags)
