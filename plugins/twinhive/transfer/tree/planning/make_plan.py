@@ -55,7 +55,7 @@ def refuse(plan: Plan, options: SyncOptions) -> None:
             f"{plan.emptied[0]}: the source is empty, and what the target has would be deleted",
             found=f"{plan.totals.deletes:,} paths to delete",
             expected="a source that has something",
-            next_step="look at the source; if it is right, run again with force",
+            next_step="look at the source; if it is right, run twinhive copy again with --force",
         )
 
 
@@ -100,8 +100,8 @@ def _unreadable(plan: Plan, skips: bool) -> ActNow:
         f"{what}, and deleting needs them all; nothing was changed" if skips else f"{what}; nothing was changed",
         found=_listed(lines, plan.totals.unreadable),
         expected="directories that can be listed",
-        next_step="grant the right to read them, exclude them, or "
-        + ("leave delete out (force deletes nevertheless)" if skips else "run with on_unreadable=skip"),
+        next_step="grant the right to read them; or let twinhive copy exclude them (--exclude), or "
+        + ("run without --delete (--force deletes nevertheless)" if skips else "leave them out (--skip-unreadable)"),
     )
 
 

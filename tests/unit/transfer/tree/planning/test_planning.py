@@ -240,8 +240,9 @@ class TestNothingIsDeletedForWantOfAListing:
         east, west = sides({}, {"a": b"1"})
         _, plan = planned(east, west, delete="trash")
         with plan:
-            with pytest.raises(Refused, match="the source is empty"):
+            with pytest.raises(Refused, match="the source is empty") as caught:
                 refuse(plan, SyncOptions.of({"delete": "trash"}))
+            assert "again with --force" in (caught.value.words.next_step or "")
             refuse(plan, SyncOptions.of({"delete": "trash", "force": True}))
             assert actions(plan) == {"a": ActionKind.DELETE}
 
@@ -258,7 +259,7 @@ class TestNothingIsDeletedForWantOfAListing:
         with plan, pytest.raises(Refused, match=f"{SOURCE}/a: ") as caught:
             refuse(plan, SyncOptions())
 
-        assert "on_unreadable=skip" in str(caught.value)
+        assert "--skip-unreadable" in (caught.value.words.next_step or "")
 
     def test_an_unreadable_directory_may_be_skipped_and_keeps_no_other_from_being_copied(self) -> None:
         east, west = sides({name: {"f": b"1"} for name in "abc"}, {})
@@ -278,8 +279,9 @@ class TestNothingIsDeletedForWantOfAListing:
         options = {"on_unreadable": "skip", "delete": "trash"}
         _, plan = planned(east, west, **options)
         with plan:
-            with pytest.raises(Refused, match="deleting needs them all"):
+            with pytest.raises(Refused, match="deleting needs them all") as caught:
                 refuse(plan, SyncOptions.of(options))
+            assert "without --delete (--force " in (caught.value.words.next_step or "")
             refuse(plan, SyncOptions.of({**options, "force": True}))
             assert actions(plan) == {"gone": ActionKind.DELETE}
 
