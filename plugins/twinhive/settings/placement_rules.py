@@ -7,6 +7,7 @@ from dataclasses import replace
 from twinhive.model.files import is_below, join
 from twinhive.settings.clusters import ClustersFile, default_cluster, sharing
 from twinhive.settings.placements import PlacementSettings
+from twinhive.settings.policy_conflicts import with_conflicts
 from twinhive.settings.problems import numbered
 from twinhive.settings.read_configuration import PlacementEntry
 
@@ -65,7 +66,7 @@ def apart(entries: Sequence[PlacementEntry], policies: Collection[str]) -> Mappi
         for other in entries:
             if other is not entry and (why := _in_the_way(entry, other)):
                 conflicts[entry.name].append(f"{entry.path.name}: {why}")
-    return {entry.name: replace(entry, error="\n".join(conflicts[entry.name]) or entry.error) for entry in entries}
+    return with_conflicts(entries, conflicts)
 
 
 def _in_the_way(entry: PlacementEntry, other: PlacementEntry) -> str | None:

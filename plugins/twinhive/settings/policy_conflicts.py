@@ -1,14 +1,15 @@
 """Find what is wrong with policies although each file by itself is well formed."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from twinhive.settings.clusters import ClustersByName, metastore_owner
 from twinhive.settings.hive_keys import wrong_setting
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.problems import numbered
-from twinhive.settings.read_configuration import PolicyEntry
+from twinhive.settings.read_configuration import PlacementEntry, PolicyEntry
 from twinhive.settings.value_kinds import LONGEST_POLICY
 
 
@@ -91,12 +92,14 @@ def same_replica(entry: PolicyEntry) -> tuple[str, str] | None:
     return "replica database", f"{replica.cluster}/{replica.database}"
 
 
+_Entry = TypeVar("_Entry", PolicyEntry, PlacementEntry)
+
 UNIQUE: tuple[Callable[[PolicyEntry], tuple[str, str] | None], ...] = (same_name, same_replica)
 """What only one policy may have."""
 
 
 def without_conflicts(entries: Sequence[PolicyEntry]) -> dict[str, PolicyEntry]:
-    """Turn policies that share what only one may have red, all of them."""
+    """Turn policies that share what only one may have red, all of them, beside what else is wrong with their files."""
     groups: dict[tuple[str, str], list[PolicyEntry]] = defaultdict(list)
     for entry in entries:
         for shared in filter(None, (unique(entry) for unique in UNIQUE)):
@@ -109,4 +112,13 @@ def without_conflicts(entries: Sequence[PolicyEntry]) -> dict[str, PolicyEntry]:
                 conflicts[name].append(
                     f"several policies have the same {what} {value}: {files}, expected one policy alone"
                 )
-    return {entry.name: replace(entry, error="\n".join(conflicts[entry.name]) or entry.error) for entry in entries}
+    return with_conflicts(entries, conflicts)
+
+
+def with_conflicts(entries: Sequence[_Entry], conflicts: Mapping[str, Sequence[str]]) -> dict[str, _Entry]:
+    """Return entries by name, each with all that is wrong: its conflicts, then what its files have by themselves."""
+    errors = {entry.name: dict.fromkeys(conflicts.get(entry.name, ())) for entry in entries}
+    for entry in entries:
+        if entry.error:
+            errors[entry.name][entry.error] = None
+    return {entry.name: replace(entry, error="\n".join(errors[entry.name]) or None) for entry in entries}

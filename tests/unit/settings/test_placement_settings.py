@@ -44,3 +44,12 @@ def test_people_are_found_by_the_name_of_a_policy_or_placement(tmp_path: Path) -
     owners = {name: configuration.notifications(name).owner for name in ("sales", "near", "far", "nobody")}
     assert owners == {"sales": "bob", "near": "ann", "far": "ann", "nobody": ""}
     assert configuration.replicated("far").notifications.owner == "ann"
+
+
+def test_a_conflict_of_placements_hides_nothing_else_that_is_wrong(tmp_path: Path) -> None:
+    files = PolicyFiles(tmp_path / "config")
+    (files.directory / "placements").mkdir()
+    files.write("placements/a.yaml", {**PLACEMENT, "colour": "red"})
+    files.write("placements/b.yaml", PLACEMENT)
+    error = load_configuration(files.directory).placement("near").error or ""
+    assert "has the same name near" in error and "colour: unknown key" in error

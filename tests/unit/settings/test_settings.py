@@ -113,6 +113,27 @@ def test_two_policies_into_one_database_are_both_red(tmp_path: Path) -> None:
         assert "the same replica database west/sales: a.yaml, b.yaml" in (configuration.policy(name).error or "")
 
 
+NOWHERE = SALES.replace("cluster: east", "cluster: nowhere")
+
+
+@pytest.mark.parametrize("others", ["a", "b"])
+def test_a_name_of_two_hides_nothing_else_that_is_wrong(tmp_path: Path, others: str) -> None:
+    files = {"a": SALES + "colour: red\n", "b": SALES + "colour: red\n", others: NOWHERE}
+    error = load(tmp_path, **files).policy("sales").error or ""
+    assert "several policies have the same name sales: a.yaml, b.yaml" in error
+    assert "colour: unknown key" in error and "source.cluster: found 'nowhere'" in error
+
+
+def test_a_replica_of_two_hides_nothing_else_that_is_wrong(tmp_path: Path) -> None:
+    error = load(tmp_path, a=NOWHERE, b=SALES.replace("policy: sales", "policy: copy")).policy("sales").error or ""
+    assert "the same replica database west/sales" in error and "source.cluster: found 'nowhere'" in error
+
+
+def test_what_is_wrong_with_the_clusters_is_said_once_beside_a_conflict(tmp_path: Path) -> None:
+    error = load(tmp_path, clusters="clusters: {east: {metastor: 1}}", a=SALES, b=SALES).policy("sales").error or ""
+    assert "several policies have the same name" in error and error.count("metastor: unknown key") == 1
+
+
 def test_a_broken_file_does_not_hide_the_others(tmp_path: Path) -> None:
     configuration = load(tmp_path, good=SALES, bad="policy: [")
     assert configuration.policy("sales").usable()
