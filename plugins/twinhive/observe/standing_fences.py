@@ -17,10 +17,9 @@ LONG_SECONDS = 2 * 3600.0
 
 
 def question_of_fence(one: Follower) -> Iterator[Question]:
-    """Ask the source of a policy that fences for its database, while its replica follows."""
-    if one.policy.fence.rungs:
-        source, name = one.ports.source, one.policy.name
-        yield Question(metastore_name(source), ("fence", name), partial(source.database, one.policy.source.database))
+    """Ask a source for its database, while its replica follows: a fence may stand of which the file says no more."""
+    source, name = one.ports.source, one.policy.name
+    yield Question(metastore_name(source), ("fence", name), partial(source.database, one.policy.source.database))
 
 
 def stays_fenced(one: Follower, at: float, answers: Mapping[Hashable, Any]) -> ActNow | None:
