@@ -11,7 +11,7 @@ from math import inf
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_message import names_touched
 from twinhive.events.event_types import KNOWN_TYPES
-from twinhive.events.reader import read_events
+from twinhive.events.reader import position_at, read_events
 from twinhive.log.server_settings import keeps_log
 from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.changes.facts import names_of, partitions_named
@@ -57,7 +57,7 @@ UNKNOWN = TouchedLeaves(whole=True)
 class Touched:
     """What a log has told of a database's leaves after a position; `end` is how far it was read.
 
-    told_since   of what has happened before this event nobody knows: no log is kept, or that part of it has expired
+    told_since   of what has happened before this event nobody knows: no log is kept, or it is not the one it was
     """
 
     database: str
@@ -81,8 +81,9 @@ class Touched:
             self.end = row.position
 
     def of(self, table: str, after: int) -> TouchedLeaves:
-        """Return what was told of a table in events after one."""
-        if after < self.told_since or self._everything > after or self._whole.get(table, 0) > after:
+        """Return what was told of a table in events after one: of one that this log does not have yet, nobody knows."""
+        is_told = self.told_since <= after <= self.end.event_id
+        if not is_told or self._everything > after or self._whole.get(table, 0) > after:
             return UNKNOWN
         leaves = self._leaves.get(table, {})
         return TouchedLeaves(names=frozenset(name for name, event in leaves.items() if event > after))
@@ -116,16 +117,17 @@ class Touched:
 def touched_after(metastore: MetastoreReader, database: str, begin: Position | None) -> Touched:
     """Return what a metastore's log has told after a position, None for one that nobody has noted.
 
-    Where it cannot tell, it is read from now on.
+    Where no position is noted, it is read from now on. A log that has a gap there, or is another one, tells nothing:
+    what is remembered may be of any event of the one that was.
     """
-    newest = Position(metastore.current_event_id())
+    newest = position_at(metastore, metastore.current_event_id())
     if not keeps_log(metastore):
         return Touched(database, newest, inf)
     touched = Touched.after(database, begin or newest)
     try:
         touched.read_on(metastore)
     except ActNow:
-        return Touched.after(database, newest)
+        return Touched(database, newest, inf)
     return touched
 
 
