@@ -93,7 +93,7 @@ def _read_page(
     for name, place in page:
         key = leaf_key(name)
         record = kept.ledger.get(key) if kept else None
-        is_due = bool(place) and due.concerns(key, kept.slice if kept else 0)
+        is_due = due.deep or (bool(place) and due.concerns(key, kept.slice if kept else 0))
         is_same = record is not None and record.look == digest_of_look(now.get(place))
         if record is not None and is_same and not is_due and name not in touched:
             builder.put(record)
