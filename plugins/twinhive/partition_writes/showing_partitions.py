@@ -14,6 +14,7 @@ from twinhive.model.names import partition_name
 from twinhive.model.objects import Parameters, Partition
 from twinhive.model.thrift_objects import partition_like, serde_of, storage_of
 from twinhive.partition_writes.job_directory import JobDirectory, WrittenPartition
+from twinhive.partition_writes.places_in_use import PlacesInUse
 from twinhive.partition_writes.write_request import WriteMode
 from twinhive.partition_writes.write_target import WriteTarget
 from twinhive.ports import FileWriter
@@ -174,9 +175,12 @@ class Showing:
         if switched:
             self.metastore.alter_partitions(switched)
         self._tell(replaced, replaces=True)
-        for one in replaced:
-            if one.values in before:
-                self._clear(one.values, before[one.values])
+        if left := [before[one.values] for one in replaced if one.values in before]:
+            # As it is now: others may have been given these places meanwhile, under any name.
+            used = PlacesInUse.read(self.metastore, self.target.table)
+            for place in left:
+                if not used.hold(place):
+                    self._clear(place)
 
     def _switched(self, partition: Partition, written: WrittenPartition) -> Partition:
         kept = {key: value for key, value in partition.parameters.items() if key not in _STATISTICS}
@@ -232,14 +236,14 @@ class Showing:
     def _paths(self, one: WrittenPartition) -> list[str]:
         return [join(one.directory, name) for name, _ in one.files]
 
-    def _clear(self, values: tuple[str, ...], place: str) -> None:
-        """Take the files away that a partition had before, as INSERT OVERWRITE does.
+    def _clear(self, place: str) -> None:
+        """Take the files away that a partition had before, as INSERT OVERWRITE does; no partition lies there any more.
 
-        They go to the change manager, else to the trash. Left alone is a directory that is not below the table's, that
-        holds this job, or that is a partition's again: whose files these are is not ours to say.
+        They go to the change manager, else to the trash. Left alone is a directory that is not below the table's, or
+        that holds this job: whose files these are is not ours to say.
         """
         inside = is_below(place, self.target.location) and not is_below(self.job.path, place)
-        if not inside or self.files.status(place) is None or self._used_again(values, place):
+        if not inside or self.files.status(place) is None:
             return
         self.metastore.recycle(place)
         ((_, children),) = self.files.list_directories([place])
@@ -249,10 +253,6 @@ class Showing:
         ((_, children),) = self.files.list_directories([place])
         if children == []:
             self.files.delete_file(place)
-
-    def _used_again(self, values: tuple[str, ...], place: str) -> bool:
-        names = [self._name(values)]
-        return any(one.location == place for one in self.metastore.partitions(self.target.table.name, names))
 
     def _there(self, written: Sequence[WrittenPartition]) -> dict[tuple[str, ...], "_There"]:
         names = [self._name(one.values) for one in written]
