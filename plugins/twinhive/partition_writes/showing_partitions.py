@@ -88,6 +88,8 @@ class Showing:
             raise self._is_gone(gone)
         if new:
             self._add(new)
+            # One that an earlier try has switched may have been dropped since: it is there again now.
+            there |= self._there(new)
         self._replace(number, replaced, there)
         self._append(appended, there)
         self.job.keep_shown(number)

@@ -1,9 +1,11 @@
 """A job is stopped after its switch, something becomes of its partition, and then it is cleared and goes on."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.unit.partition_writes.test_write import NAME, Written
 from twinhive.model.errors import ActNow
 from twinhive.partition_writes.job_directory import JobDirectory
@@ -82,6 +84,34 @@ def test_a_partition_that_was_dropped_and_whose_files_are_there_is_shown_again(
     written.world.source.drop_partitions(NAME, ["p=b"], delete_data=False)
     written.write({"b": ["one"]}, "overwrite", "one")
     assert written.rows() == {"a": ["old"], "b": ["one"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "step"), [(InMemoryMetastore, "alter_partitions"), (Showing, "_tell"), (JobDirectory, "keep_shown")]
+)
+def test_a_replaced_partition_that_was_dropped_is_shown_again_and_comes_to_its_end(
+    written: Written, monkeypatch: pytest.MonkeyPatch, kind: type, step: str
+) -> None:
+    stopped_amid(written, monkeypatch, kind, step, "ab")
+    written.world.source.drop_partitions(NAME, ["p=a"], delete_data=False)
+    done = written.write({"a": ["one"], "b": ["one"]}, "overwrite", "one")
+    assert (done.shown.new, done.shown.replaced) == (1, 1)
+    assert written.rows() == {"a": ["one"], "b": ["one"]}
+    for _ in range(2):
+        written.follow()
+    written.assert_twin()
+
+
+def test_a_partition_that_was_renamed_before_its_switch_keeps_its_rows(
+    written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of an external table keeps its directory when it is renamed."""
+    stopped_amid(written, monkeypatch, InMemoryMetastore, "alter_partitions")
+    (partition,) = written.world.source.partitions(NAME, ["p=a"])
+    written.world.source.drop_partitions(NAME, ["p=a"], delete_data=False)
+    written.world.source.add_partitions([replace(partition, values=("z",))])
+    written.write({"a": ["one"]}, "overwrite", "one")
+    assert written.rows() == {"a": ["one"], "z": ["old"]}
 
 
 def test_whether_files_are_there_is_asked_once_for_all_directories(
