@@ -8,6 +8,7 @@ from twinhive.copies.news import CopyNews
 from twinhive.copies.placement_layout import copies_directory, kept
 from twinhive.copies.record import CopyRecorded
 from twinhive.model.copies.copy_marks import LONGEST, CopyMark, mark_on, primary_of
+from twinhive.model.copies.kept_copies import why_never_copied
 from twinhive.model.copies.move_mark import move_of
 from twinhive.model.copies.touches import Values
 from twinhive.model.files import is_elsewhere, join, qualified
@@ -91,12 +92,10 @@ def _not_copied(table: Table, policy: Policy) -> str | None:
     """Say why a table has no copies, None for one that may have."""
     if not policy.selects(table.name.table):
         return "the placement does not name it"
-    if not table.kind.has_plain_files:
-        return f"a {table.kind.value} is not copied"
+    if why := why_never_copied(table):
+        return why
     primary = primary_of(table.parameters, kept(policy).default_cluster)
-    if primary != policy.source.cluster:
-        return f"it belongs to cluster {primary}"
-    return None if table.location else "it has no location"
+    return None if primary == policy.source.cluster else f"it belongs to cluster {primary}"
 
 
 def oldest_mark(metastore: MetastoreReader, policy: Policy, names: Iterable[str]) -> int | None:

@@ -1,16 +1,34 @@
 """Say why no cluster runs a statement: what each of those tried lacks, and the command that would copy it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import reduce
 
 from twinhive.model.errors import ActNow
-from twinhive.model.names import TableName
 from twinhive.model.next_steps import command
 from twinhive.model.text import Text
 from twinhive.routing.choosing import Lacks, Nowhere
 
-PlacementOf = Callable[[TableName, str], str | None]
-"""The placement that keeps copies of a table on a cluster, None where there is none."""
+
+@dataclass(frozen=True)
+class PlacedCopy:
+    """What placements do for what a cluster lacks.
+
+    placement  the one that is meant for copies of the table there, None where none is
+    why_not    why no copy comes of this object all the same, None where one comes
+    """
+
+    placement: str | None = None
+    why_not: str | None = None
+
+    @property
+    def copies(self) -> bool:
+        """True when a copy comes."""
+        return self.placement is not None and self.why_not is None
+
+
+PlacementOf = Callable[[Lacks], PlacedCopy]
+"""What placements do for what a cluster lacks of a table that is read."""
 
 
 def refusal(nowhere: Nowhere, placement_of: PlacementOf) -> ActNow:
@@ -38,11 +56,20 @@ def said(lacks: Lacks) -> str:
 def _next_step(lacks: Lacks, placement_of: PlacementOf) -> Text:
     if lacks.missing is None:
         return f"write only tables of one cluster in a statement, or run it on {lacks.primary}"
-    placement = placement_of(lacks.table, lacks.cluster)
-    if placement is None:
+    placed = placement_of(lacks)
+    if placed.why_not is not None:
+        return _without_a_copy(lacks, placed)
+    if placed.placement is None:
         return (
             f"write placements/<name>.yaml with database {lacks.table.database}, tables {lacks.table.table}, cluster "
             f"{lacks.cluster} (docs/copies.md), then trigger its DAG"
         )
-    run = command("twinhive", "run", placement, "copies")
-    return f"have it copied to {lacks.cluster}: trigger the DAG {placement}.copies, or " + run
+    run = command("twinhive", "run", placed.placement, "copies")
+    return f"have it copied to {lacks.cluster}: trigger the DAG {placed.placement}.copies, or " + run
+
+
+def _without_a_copy(lacks: Lacks, placed: PlacedCopy) -> Text:
+    elsewhere = f"have what else the statement reads copied to {lacks.primary}, and run it there"
+    if placed.placement is None:
+        return f"{elsewhere}: of {lacks.table} no copy can be made ({placed.why_not})"
+    return f"let the placement copy it, or {elsewhere}: placement {placed.placement} keeps {placed.why_not}"

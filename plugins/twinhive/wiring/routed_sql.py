@@ -55,7 +55,7 @@ def routed_sql(
     uses, found = read_statement(one.sql, one.database), wiring.resolver()
     routed = found.route(uses, one.cluster)
     if isinstance(routed, Nowhere):
-        copied = any(each.missing and wiring.placement_of(each.table, each.cluster) for each in routed.tried)
+        copied = any(each.missing and wiring.placement_of(each).copies for each in routed.tried)
         return (WaitsForCopy if copied else RefusedSql)(refusal(routed, wiring.placement_of))
     # One that names a place of its own is `unknown`, and its cluster was named by a person.
     for table in [] if uses.unknown else found.new_tables(uses):

@@ -9,12 +9,14 @@ from twinhive.model.copies.copy_marks import DirectoryState
 from twinhive.model.endpoints import FileSystemEndpoint
 from twinhive.model.errors import ActNow, InvalidSettings
 from twinhive.model.files import authority, qualified
-from twinhive.model.names import TableName
+from twinhive.routing.choosing import Lacks
 from twinhive.routing.freshness import FollowedLog, Freshness, read_tail
 from twinhive.routing.nested_directories import states_like
+from twinhive.routing.refusing import PlacedCopy
 from twinhive.routing.resolving import Clusters, Resolver
 from twinhive.settings import Configuration, Resolve
 from twinhive.wiring.file_wiring import files
+from twinhive.wiring.placed_copies import placed
 from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 
 
@@ -49,15 +51,9 @@ class RoutingWiring:
         read = read_tail if followed is None else followed.tail
         return Freshness(self.metastore, self._states if looks else None, read)
 
-    def placement_of(self, table: TableName, cluster: str) -> str | None:
-        """Return the placement that keeps copies of a table on a cluster."""
-        for name, entry in sorted(self._configuration.placements.items()):
-            settings = entry.settings
-            if settings is None or (settings.cluster, settings.database.lower()) != (cluster, table.database):
-                continue
-            if settings.tables.selects(table.table):
-                return name
-        return None
+    def placement_of(self, lacks: Lacks) -> PlacedCopy:
+        """Return the placement that copies what a cluster lacks of a table, or why none does."""
+        return placed(self._configuration.placements, self.metastore, lacks)
 
     @cached_property
     def roots(self) -> dict[str, str]:

@@ -5,7 +5,7 @@ import pytest
 from twinhive.model.errors import ActNow
 from twinhive.model.names import TableName
 from twinhive.routing.choosing import Lacks, Nowhere
-from twinhive.routing.refusing import refusal
+from twinhive.routing.refusing import PlacedCopy, refusal
 from twinhive.routing.residence import ObjectResidence
 from twinhive.routing.script import statements_of
 from twinhive.routing.statement_reading import read_statement
@@ -82,12 +82,15 @@ def test_a_script_that_cannot_be_cut_is_one_error() -> None:
 
 
 T, U = TableName("sales", "t"), TableName("sales", "u")
+NONE = PlacedCopy()
 
 
 def test_a_refusal_names_each_cluster_what_is_missing_and_the_command_that_copies_it() -> None:
     missing = ObjectResidence("day=1", (), {"north": "event 7 has changed the object since"})
     nowhere = Nowhere((Lacks("east", U, "north", ObjectResidence("sales.u", ())), Lacks("north", T, "east", missing)))
-    words = refusal(nowhere, lambda table, cluster: "near" if (table, cluster) == (T, "north") else None).words
+    words = refusal(
+        nowhere, lambda lacks: PlacedCopy("near") if (lacks.table, lacks.cluster) == (T, "north") else NONE
+    ).words
     assert words.what == "the statement can run on no cluster"
     assert words.found == (
         "east: sales.u, which belongs to north, is not there (there is no copy of it); north: day=1 of sales.t, which "
@@ -97,8 +100,8 @@ def test_a_refusal_names_each_cluster_what_is_missing_and_the_command_that_copie
         "write placements/<name>.yaml with database sales, tables u, cluster east (docs/copies.md), then trigger its "
         "DAG; or have it copied to north: trigger the DAG near.copies, or twinhive run near copies"
     )
-    words = refusal(nowhere, lambda table, cluster: None).words
+    words = refusal(nowhere, lambda lacks: NONE).words
     assert "placements/<name>.yaml" in (words.next_step or "")
-    words = refusal(Nowhere((Lacks("east", T, "north", None),)), lambda *_: None).words
+    words = refusal(Nowhere((Lacks("east", T, "north", None),)), lambda lacks: NONE).words
     assert words.what == "the statement cannot run on cluster east"
     assert words.found == "east: sales.t is written, and belongs to north"

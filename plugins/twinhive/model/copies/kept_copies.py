@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from twinhive.model.files import is_below, join
 from twinhive.model.names import unescape_path_name
+from twinhive.model.objects import Table
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,26 @@ class KeptCopies:
 
     def wanted(self, names: Iterable[str]) -> list[str]:
         """Return the names of the partitions that are to be copied, the oldest first."""
-        matching = [name for name in names if any(re.fullmatch(pattern, name) for pattern in self.partitions)]
-        ordered = sorted(matching, key=_age)
+        ordered = sorted(filter(self._names, names), key=_age)
         return ordered if self.newest is None else ordered[-self.newest :]
+
+    def why_unwanted(self, name: str, names: Iterable[str]) -> str | None:
+        """Say why a partition among others is not to be copied, None for one that is."""
+        if not self._names(name):
+            return f"only partitions that match {' or '.join(self.partitions)} (partitions.include)"
+        if self.newest is not None and name not in self.wanted(names):
+            return f"only the newest {self.newest} of each table (partitions.newest)"
+        return None
+
+    def _names(self, name: str) -> bool:
+        return any(re.fullmatch(pattern, name) for pattern in self.partitions)
+
+
+def why_never_copied(table: Table) -> str | None:
+    """Say why a table has no copies, whatever a placement says; None for one that may have."""
+    if not table.kind.has_plain_files:
+        return f"a {table.kind.value} is not copied"
+    return None if table.location else "it has no location"
 
 
 def _age(name: str) -> tuple[tuple[bool, int, str], ...]:
