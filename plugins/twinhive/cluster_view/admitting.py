@@ -188,7 +188,7 @@ class Entrance:
         for one in request.objects():
             self._check_places(request, one)
             splices += self._kept(request, one)
-            if is_new and one.kind is ObjectKind.TABLE and one.table_type != _VIEW and one.location is None:
+            if is_new and one.kind is ObjectKind.TABLE and one.table_type != _VIEW and not one.says_location:
                 splices.append(self._place(request, one))
         return request.with_splices(splices)
 
@@ -253,7 +253,7 @@ class Entrance:
         return {CLUSTER: said} if said != self.sight.default else {}
 
     def _place(self, request: PortCall, one: PlacedObject) -> Splice:
-        """Place a new table that says no place."""
+        """Place a new table that says no place, or an empty one, which the metastore takes for none."""
         if self.sight.cluster == self.sight.default:
             return one.fields, one.fields, b""  # by the metastore's own rule
         database = self.metastore.database(one.database.lower())
@@ -264,7 +264,8 @@ class Entrance:
                 f"database {one.database} has no place for tables on {self.sight.cluster}",
                 f"{self.sight.way_to_a_root(one.database)}; or a LOCATION",
             )
-        return new_text(one.sd_fields, _SD_LOCATION, join(root, default_directory(one.table)))
+        place = join(root, default_directory(one.table))
+        return other_text(one.location, place) if one.location else new_text(one.sd_fields, _SD_LOCATION, place)
 
     def _database_change(self, request: PortCall) -> WireMessage:
         if request.method.startswith("drop_database"):

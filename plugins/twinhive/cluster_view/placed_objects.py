@@ -89,6 +89,11 @@ class PlacedObject:
         """Its own parameters."""
         return {} if self.parameters is None else self.parameters.entries
 
+    @property
+    def says_location(self) -> bool:
+        """True where its own place is said; the metastore takes an empty text for none."""
+        return self.location is not None and bool(self.location.text)
+
     def moved(self, by: int) -> "PlacedObject":
         """Return the object where its bytes stand so much further behind."""
         return replace(
