@@ -1,6 +1,9 @@
 """Prove that a replica equals its source, or say where it does not."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
+from math import ceil
 from typing import Annotated
 
 import typer
@@ -9,6 +12,8 @@ from twinhive.cli.command_line import PolicyArgument, wiring_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, errors_shown, holder_of, print_stderr, say, show_error
 from twinhive.model.exit_codes import ExitCode
+from twinhive.model.next_steps import command
+from twinhive.model.text import Text
 from twinhive.operations.operation import following_state
 from twinhive.step.base import Work
 from twinhive.verify.look_again import different
@@ -46,10 +51,20 @@ def verify(
     code = _exit_of(found)
     if as_json:
         print_json({"policy": policy, **asdict(found), "exit_code": code})
-    elif found.found:
-        show_error(different(wiring.policy, found))
+    else:
+        say(*_when_again(policy, names, found))
+        if found.found:
+            show_error(different(wiring.policy, found))
     if code:
         raise typer.Exit(code)
+
+
+def _when_again(policy: str, tables: Sequence[str], found: Verified) -> Iterator[Text]:
+    """Say when what differs can be judged."""
+    if found.look_again_at is not None:
+        at = datetime.fromtimestamp(ceil(found.look_again_at), UTC)
+        again = command("twinhive", "verify", policy, *tables)
+        yield f"what differs can be judged from {at:%Y-%m-%d %H:%M:%S} UTC on: " + again
 
 
 def _exit_of(found: Verified) -> int:
