@@ -34,7 +34,8 @@ _ALTER = re.compile(
 _OF_A_QUERY = re.compile(r"set\s+(var|variable|catalog|collation)\b.*", re.IGNORECASE | re.DOTALL)
 _OF_MEANING = re.compile(
     r"set\s+(?:hiveconf:|metaconf:)?`?(spark\.sql\.defaultCatalog|spark\.sql\.catalog\..*|hive\.metastore\.uris"
-    r"|metastore\.thrift\.uris|spark\.sql\.ansi\.doubleQuotedIdentifiers|hive\.support\.quoted\.identifiers"
+    r"|metastore\.thrift\.uris|metastore\.catalog\.default"
+    r"|spark\.sql\.ansi\.doubleQuotedIdentifiers|hive\.support\.quoted\.identifiers"
     r"|spark\.sql\.legacy\.ctePrecedencePolicy|spark\.sql\.caseSensitive)`?\s*=.*",
     re.IGNORECASE | re.DOTALL,
 )

@@ -202,6 +202,8 @@ def test_what_a_statement_touches(sql: str, written: str, read: str, unknown: st
         ("set hiveconf:hive.support.quoted.identifiers=standard", "SET of more than a setting"),
         ("set spark.sql.legacy.ctePrecedencePolicy=LEGACY", "SET of more than a setting"),
         ("set hive.metastore.uris=thrift://x:9083", "SET of more than a setting"),
+        ("set metastore.catalog.default=other", "SET of more than a setting"),
+        ("set hiveconf:metastore.catalog.default = other", "SET of more than a setting"),
         ("set spark.sql.caseSensitive=true", "SET of more than a setting"),
         ("set collation unicode_ci", "SET of more than a setting"),
         ("select (table u)", "TABLE u, which may be a table"),
