@@ -106,8 +106,8 @@ def _port(properties: Mapping[str, str], text: str | None) -> int:
 
 
 def _seconds(properties: Mapping[str, str], usual: float) -> float:
-    """Return the seconds for opening; the property is in milliseconds, 0 means as usual."""
-    text = properties.get(TIMEOUT, "0").strip()
+    """Return the seconds for opening; the property is in milliseconds, 0 or nothing means as usual."""
+    text = properties.get(TIMEOUT, "").strip() or "0"
     if not re.fullmatch(r"\d{1,9}", text):
         raise InvalidSettings(
             f"a remote's {TIMEOUT} cannot be read",
