@@ -36,7 +36,7 @@ class KeptLedger:
     """What is remembered of a table on one side.
 
     event   the leaves are as of this event of the side's log, or later
-    slice   the day, counted from 1970, whose share of checksums was read last
+    slice   the day, counted from 1970, whose share of checksums was read last; 0: nobody knows
     """
 
     ledger: Ledger = field(default_factory=Ledger)
