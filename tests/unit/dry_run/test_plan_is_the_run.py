@@ -15,8 +15,8 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import tuned
 from tests.unit.dry_run.test_rehearsal import untouchable
+from tests.unit.events.test_database_drop import drop_database
 from tests.unit.incremental.names.test_renames_across_databases import Staged
-from tests.unit.incremental.test_database_drop import drop_database
 from tests.unit.incremental.test_incremental import HISTORIES, Followed
 from twinhive.dry_run.phase_plan import PhasePlan
 from twinhive.dry_run.pretended_metastore import Call
