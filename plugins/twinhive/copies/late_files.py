@@ -7,6 +7,7 @@ from twinhive.copies.copied_objects import Marked, values_of
 from twinhive.copies.copy_freshness import marked_objects
 from twinhive.copies.marking_copies import in_pieces, objects_now
 from twinhive.copies.old_places import Known, OldPlace, late_paths, remembered_old
+from twinhive.copies.overwritten import restore_overwritten
 from twinhive.copies.switching import Switching, lengths, statuses_below
 from twinhive.model.copies.copy_marks import CopyMark, DirectoryState, mark_on, with_mark
 from twinhive.model.copies.touches import Values, ticket_of
@@ -80,3 +81,5 @@ def _write(
     if partitions:
         lease.confirm()
         ports.replica.alter_partitions(partitions)
+        # What others have altered meanwhile makes its old place no copy by itself.
+        list(restore_overwritten(ports, lease, switching.policy, switching.name, marks.keys(), event_id))

@@ -24,7 +24,7 @@ from twinhive.model.names import TableName
 from twinhive.model.next_steps import command
 from twinhive.model.objects import Table
 from twinhive.model.policy import Policy
-from twinhive.ports import ReadPorts, WritePorts
+from twinhive.ports import Lease, ReadPorts, WritePorts
 from twinhive.step.base import Report, Work
 from twinhive.step.holding import hold_lease
 
@@ -191,11 +191,12 @@ class MovePrimary:
 
     def _fenced(self, ports: WritePorts) -> bool:
         with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease:
+            event_id = ports.source.current_event_id()
             table = self._table(ports)
             if move_of(table.parameters) is not None:
                 return True
             forget_old(ports.replica_files, self.policy)  # what a move before this one has left
-            return self._switching.fence(ports, lease, table)
+            return self._switching.fence(ports, lease, table, event_id)
 
     def _switched(self, ports: WritePorts) -> bool:
         with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease:
@@ -220,7 +221,23 @@ class MovePrimary:
             marked = marked_objects(ports.source, table, self.policy) if table.partition_keys else ()
             stale = [values_of(one) for one in marked if our_mark(one, self.policy)]
             remove_marks(ports, lease, self.policy, self.name, stale)
-            event_id = ports.source.current_event_id()
-            switching.alter(ports, lease, table.with_parameters(without_fence(table.parameters)), event_id)
+            self._take_fence_away(ports, lease)
             forget_old(ports.replica_files, self.policy)
             clear_work(ports, self.policy)
+
+    def _take_fence_away(self, ports: WritePorts, lease: Lease) -> None:
+        """Write the table without the mark of the move, as it is now: it was altered meanwhile, perhaps by others."""
+        for _ in range(_ROUNDS):
+            event_id = ports.source.current_event_id()
+            table = self._table(ports)
+            if move_of(table.parameters) is None:
+                return
+            free = table.with_parameters(without_fence(table.parameters))
+            if self._switching.alter(ports, lease, free, event_id):
+                return
+        raise TryAgain(
+            f"{self.name} has moved {self._move}, and still bears the mark of the move",
+            found=f"another definition after each of {_ROUNDS} looks",
+            expected="nobody who alters it for a moment",
+            next_step="stop the jobs that alter it, then run the same command again",
+        )

@@ -45,9 +45,8 @@ class Switching:
         """Return what is still at home at the old place: partitions, or the table."""
         return [values_of(one) for one in marked_objects(ports.source, table, self.policy) if not self.is_moved(one)]
 
-    def fence(self, ports: WritePorts, lease: Lease, table: Table) -> bool:
-        """Mark the table as being moved; False when somebody has altered it in the same moment."""
-        event_id = ports.source.current_event_id()
+    def fence(self, ports: WritePorts, lease: Lease, table: Table, event_id: int) -> bool:
+        """Mark the table, which was read after an event, as being moved; False when it was altered meanwhile."""
         return self.alter(ports, lease, table.with_parameters(self.move.fenced(table.parameters)), event_id)
 
     def switch_partitions(self, ports: WritePorts, lease: Lease, table: Table) -> bool:
