@@ -1,13 +1,14 @@
 """Give back what a mark has overwritten: the metastore compares nothing when partitions are altered.
 
 Who alters an object between the moment when it was read and the one when its mark was written would lose that change
-without a word. The log has kept it: the object is written again as that event has left it, without a mark.
+without a word. The log has kept it: the object is written again as that event has left it, without a mark. So it is
+with an object that was dropped and made anew in between: our call has written the old one over it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
-from twinhive.copies.copied_objects import Marked, values_of
+from twinhive.copies.copied_objects import Marked
 from twinhive.copies.marking_copies import Marks, has_mark, in_pieces, objects_now, write_marks
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_types import EventType
@@ -16,11 +17,13 @@ from twinhive.model.changes.kinds import (
     AddPartitions,
     AlterPartitions,
     AlterTable,
+    Change,
     CreateTable,
     DropPartitions,
     DropTable,
     Insert,
     NoContent,
+    OfPartitions,
     RenamePartition,
 )
 from twinhive.model.copies.copy_marks import TICKET
@@ -31,6 +34,13 @@ from twinhive.model.policy import Policy
 from twinhive.ports import Lease, WritePorts
 
 _AT_ONCE = 300
+_ALTERS = {EventType.ALTER_TABLE, EventType.ALTER_PARTITION, EventType.ALTER_PARTITIONS}
+_CHANGES = _ALTERS | {
+    EventType.CREATE_TABLE,
+    EventType.DROP_TABLE,
+    EventType.ADD_PARTITION,
+    EventType.DROP_PARTITION,
+}
 
 
 def rewrite_marks(
@@ -70,13 +80,13 @@ def remove_marks(ports: WritePorts, lease: Lease, policy: Policy, name: TableNam
 def restore_overwritten(
     ports: WritePorts, lease: Lease, policy: Policy, name: TableName, marked: Collection[Values], after_event: int
 ) -> Iterator[str]:
-    """Write back what others have altered between an event and our call; yield the names of what it was."""
+    """Write back what others have altered or made anew between an event and our call; yield the names of that."""
     ticket = ticket_of(after_event, policy.replica.cluster)
-    between: dict[Values, Marked] = {}
+    left: dict[Values, Marked] = {}
     for row in _rows_until(ports, after_event, name, ticket):
-        for one in _altered(row):
-            if one.parameters.get(TICKET) != ticket and values_of(one) in marked:
-                between[values_of(one)] = one
+        if row.event_type in _CHANGES:
+            _follow(left, decode_event(row).change)
+    between = {values: one for values, one in left.items() if values in marked}
     for values, one in between.items():
         write_marks(ports, lease, policy, {values: one}, {values: None}, ports.source.current_event_id())
         yield str(name) if isinstance(one, Table) or values is None else str(values)
@@ -100,7 +110,7 @@ def _rows_until(ports: WritePorts, after_event: int, name: TableName, ticket: st
 
 
 def _altered(row: EventRow) -> Collection[Marked]:
-    if row.event_type not in (EventType.ALTER_TABLE, EventType.ALTER_PARTITION, EventType.ALTER_PARTITIONS):
+    if row.event_type not in _ALTERS:
         return ()
     change = decode_event(row).change
     match change:
@@ -112,5 +122,47 @@ def _altered(row: EventRow) -> Collection[Marked]:
             return ()
         case NoContent():
             return ()
+        case _:
+            assert_never(change)
+
+
+def _follow(left: dict[Values, Marked], change: Change) -> None:
+    """Keep in mind as what others have left objects: what is dropped, and what is another one now, is forgotten."""
+    match change:
+        case AlterTable() | CreateTable() | DropTable():
+            _follow_table(left, change)
+        case AddPartitions() | AlterPartitions() | DropPartitions() | RenamePartition():
+            _follow_partitions(left, change)
+        case Insert() | NoContent():
+            return
+        case _:
+            assert_never(change)
+
+
+def _follow_table(left: dict[Values, Marked], change: AlterTable | CreateTable | DropTable) -> None:
+    match change:
+        case AlterTable(after=table) if not change.renames:
+            left[None] = table
+        case CreateTable(table=table):
+            left.clear()
+            left[None] = table
+        case AlterTable() | DropTable():
+            left.clear()
+        case _:
+            assert_never(change)
+
+
+def _follow_partitions(left: dict[Values, Marked], change: OfPartitions) -> None:
+    match change:
+        case AlterPartitions():
+            left |= {one.values: one for one in change.after}
+        case AddPartitions():
+            left |= {one.partition.values: one.partition for one in change.added}
+        case DropPartitions():
+            for values in change.values:
+                left.pop(values, None)
+        case RenamePartition():
+            left.pop(change.before.values, None)
+            left[change.after.values] = change.after
         case _:
             assert_never(change)
