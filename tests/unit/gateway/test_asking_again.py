@@ -1,5 +1,6 @@
 """A remote that is well again is found to be, though no client calls it; one that nobody names is forgotten."""
 
+import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,9 +20,10 @@ class World:
     """A gateway with one remote that is down, and has been called until its breaker opened."""
 
     def __init__(self) -> None:
-        self.local, self.there = WireMetastore(Contents("here")), WireMetastore(Contents("there"))
-        self.port = self.there.port
-        self.there.close()
+        self.local, self._held = WireMetastore(Contents("here")), socket.socket()
+        # Nobody listens there, and nobody else is given it meanwhile.
+        self._held.bind(("127.0.0.1", 0))
+        self.port = self._held.getsockname()[1]
         self.far = RemoteDatabase("far", "default", properties={"port": str(self.port)})
         self.gateway = RunningGateway(
             self.local.port, Definitions(databases={"far": self.far}), limits=LIMITS, asks_again=True
@@ -35,7 +37,13 @@ class World:
     def breaker(self) -> tuple[BreakerState, float | None, str]:
         return self.gateway.counts.breakers[f"127.0.0.1:{self.port}"]
 
+    def come_back(self, contents: Contents) -> WireMetastore:
+        """Let the remote be there."""
+        self._held.close()
+        return WireMetastore(contents, self.port)
+
     def close(self) -> None:
+        self._held.close()
         self.gateway.stop()
         self.local.close()
 
@@ -57,7 +65,7 @@ def until(is_so: Callable[[], bool]) -> None:
 
 def test_a_remote_that_is_well_again_is_known_to_be_without_a_call(world: World) -> None:
     contents = Contents("there")
-    there = WireMetastore(contents, world.port)
+    there = world.come_back(contents)
     try:
         until(lambda: world.breaker()[:2] == (BreakerState.CLOSED, None))
         assert contents.asked["get_database_req"] == 1
@@ -78,7 +86,7 @@ def test_one_that_stays_away_stays_open_with_its_first_failure_as_since(world: W
 def test_one_that_is_silent_is_asked_within_bounds_and_holds_nobody_up(world: World) -> None:
     silent = Contents("silent")
     silent.gate.clear()
-    there = WireMetastore(silent, world.port)
+    there = world.come_back(silent)
     try:
         until(lambda: silent.asked["get_database_req"] >= 2)
         with client_of(world.gateway.port) as client:
@@ -93,7 +101,7 @@ def test_one_that_nothing_leads_to_any_more_is_forgotten_and_never_asked(world: 
     contents = Contents("there")
     world.gateway.definitions = Definitions()
     until(lambda: not world.gateway.counts.breakers)
-    there = WireMetastore(contents, world.port)
+    there = world.come_back(contents)
     try:
         time.sleep(LIMITS.probe_every * 3)
         assert not contents.asked
@@ -107,7 +115,7 @@ def test_one_that_nothing_leads_to_any_more_is_forgotten_and_never_asked(world: 
 def test_another_name_that_leads_there_is_enough(world: World) -> None:
     other = replace(world.far, local="other")
     world.gateway.definitions = Definitions(databases={"other": other})
-    there = WireMetastore(Contents("there"), world.port)
+    there = world.come_back(Contents("there"))
     try:
         until(lambda: world.breaker()[:2] == (BreakerState.CLOSED, None))
     finally:
