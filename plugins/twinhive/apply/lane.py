@@ -42,7 +42,7 @@ from twinhive.model.changes.kinds import (
     NotReplicated,
     RenamePartition,
 )
-from twinhive.model.errors import ActNow, TwinhiveError
+from twinhive.model.errors import ActNow, LostFile, TwinhiveError
 from twinhive.model.next_steps import resync
 from twinhive.model.policy import EVERY_EVENT, WINDOW_END, Policy
 from twinhive.model.text import Text
@@ -176,7 +176,7 @@ class Lane:
     def _refuse_lost(self, action: Action) -> None:
         for event in action.events:
             if event.event_id in self._lost:
-                raise ActNow(
+                raise LostFile(
                     "files of this event are lost",
                     found=self._lost[event.event_id],
                     expected="each file at its path, or in the source's change manager",

@@ -59,13 +59,17 @@ def trouble_table(policy: Policy, action: Action) -> str | None:
 class Quarantine:
     """Keep the tables that are frozen, as parameters of the replica's database.
 
-    No table is frozen for an answer that nobody knows before the last try of the work.
+    No table is frozen for an answer that nobody knows before the last try of the work, nor for an error of another kind
+    than `freezes`.
     """
 
-    def __init__(self, policy: Policy, progress: Progress, *, is_last_try: bool = True) -> None:
+    def __init__(
+        self, policy: Policy, progress: Progress, *, is_last_try: bool = True, freezes: type[ActNow] = ActNow
+    ) -> None:
         self._policy = policy
         self._progress = progress
         self._is_last_try = is_last_try
+        self._freezes = freezes
 
     @property
     def parameters(self) -> Parameters:
@@ -78,7 +82,7 @@ class Quarantine:
 
     def accepts(self, error: ActNow) -> bool:
         """True when the table of this error is to be frozen while the rest goes on."""
-        if isinstance(error, StopBefore) or not self.is_final(error):
+        if isinstance(error, StopBefore) or not isinstance(error, self._freezes) or not self.is_final(error):
             return False
         return self._policy.options.on_object_error == "quarantine"
 

@@ -47,7 +47,10 @@ from twinhive.transfer.staged.staged import CopyItem
 
 
 class Applying:
-    """One window under way; `watch` is told what becomes of each action. No event after `until` is applied."""
+    """One window under way; `watch` is told what becomes of each action. No event after `until` is applied.
+
+    No table is frozen for an error of another kind than `freezes`.
+    """
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class Applying:
         target: Target,
         watch: WatchActions = unwatched,
         until: int | None = None,
+        freezes: type[ActNow] = ActNow,
     ) -> None:
         policy = work.policy
         database = ports.replica.database(policy.replica.database)
@@ -73,7 +77,7 @@ class Applying:
             _with_file_scope(policy, dump, database.parameters),
             write_first=self._pending.flush,
         )
-        self._quarantine = Quarantine(policy, self._progress, is_last_try=work.is_last_try)
+        self._quarantine = Quarantine(policy, self._progress, is_last_try=work.is_last_try, freezes=freezes)
         self._synced = Synced(ports.replica_files, policy, SourceLog(ports.source, is_last_try=work.is_last_try).has)
         self._external = ExternalTarget(self._target, self._pending, self._synced.covers)
         self._watch = watch

@@ -2,13 +2,15 @@
 
 A window is kept beside its copies (`kept_windows.py`). One that is copied as a whole is applied to its end, also where
 a killed run has begun it; of one that is not, the events before the first whose files are missing. An event whose
-files are lost freezes its table, or is where it ends, as the policy says.
+files are lost freezes its table, or is where it ends, as the policy says. For nothing else a table is frozen: whoever
+approved it was told of lost files alone.
 """
 
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
+from twinhive.apply.open_target import open_target
 from twinhive.bootstrap.gate import check_window, lost_events
 from twinhive.dump.batch_records import CopiedBatch, copied_batch
 from twinhive.dump.staged_events import absent_events, needed_items
@@ -22,7 +24,7 @@ from twinhive.incremental.no_source import without_source
 from twinhive.incremental.salvage_notes import NotedStaging, note_staged, noted_staging
 from twinhive.log.told_events import told_events
 from twinhive.model.changes.events import Position
-from twinhive.model.errors import ActNow, Foreign, LogBroken, Unexplained
+from twinhive.model.errors import ActNow, Foreign, LogBroken, LostFile, Unexplained, may_pass
 from twinhive.model.files import quoted_path
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.marks import ReplicaState
@@ -132,20 +134,28 @@ class Salvage:
     """Bring a replica to an event with what staging holds, and with nothing else.
 
     until   no event after this one is applied
+    is_last_try   nothing repeats this by itself when it fails
     """
 
     policy: Policy
     holder: dict[str, str]
     until: int
+    is_last_try: bool = True
 
     def run(self, ports: WritePorts, state: ReplicaState) -> Salvaged:
-        """Apply it under the lease. Raises TryAgain for what may pass; what a person must see is returned.
+        """Apply it under the lease. Raises what may pass; what a person must see is returned.
 
         An event that cannot be applied is taken back, so that no half of it is seen: the replica is at the one before.
         """
         log_id = str(state.log_id)
         alone, lines = without_source(ports, self.policy, log_id), list[Text]()
-        work = Work(self.policy, holder=self.holder, report=lines.append, part_of=LeaseKind.PROMOTE)
+        work = Work(
+            self.policy,
+            holder=self.holder,
+            report=lines.append,
+            is_last_try=self.is_last_try,
+            part_of=LeaseKind.PROMOTE,
+        )
         with hold_lease(ports, work, LeaseKind.PROMOTE) as lease, ExitStack() as held:
             begin = ApplyStage(work, alone, held, taken=lease, log_id=log_id)
             trouble = None
@@ -166,14 +176,12 @@ class Salvage:
         """Apply a window as far as it is staged and wanted; return what stands in the way."""
         # Whose directories the source's are can be asked of nobody any more; files have their owners in staging.
         policy = replace(staged.policy, options=replace(staged.policy.options, permissions="replica"))
-        run = replace(begin, work=replace(begin.work, policy=policy), found=(staged.dump, state))
-        run = apply.open_replica(replace(run, lost=staged.lost))
-        is_whole = staged.is_whole and staged.end.event_id <= self.until
-        if not is_whole:
-            until = min(self.until, staged.end.event_id)
-            run = replace(run, opened=Applying(run.work, run.ports, staged.dump, run.applying.target, until=until))
+        run = replace(begin, work=replace(begin.work, policy=policy), found=(staged.dump, state), lost=staged.lost)
+        target, until = open_target(run.ports, policy, run.log_id, run.lease), min(self.until, staged.end.event_id)
+        opened = Applying(run.work, run.ports, staged.dump, target, until=until, freezes=LostFile)
+        run = replace(run, opened=opened)
         try:
-            if is_whole:
+            if staged.is_whole and staged.end.event_id <= self.until:
                 for part in _TO_THE_END:
                     run = part(run)
             elif staged.dump.manifest.window.consistency == EVERY_EVENT:
@@ -182,6 +190,8 @@ class Salvage:
             raise
         except ActNow as error:
             position, taken = run.applying.give_up()
+            if may_pass(error, is_last_try=self.is_last_try):
+                raise
             begin.work.report(f"from staging: up to event {position.event_id}; then: " + error.text)
             for path in taken:
                 begin.work.report(f"taken back, as its event is not applied: {path}")

@@ -198,7 +198,7 @@ def may_pass(error: BaseException, *, is_last_try: bool = False) -> bool:
     return isinstance(error, TryAgain) or (isinstance(error, Unexplained) and not is_last_try)
 
 
-def refused_as(error: Refused, what: Text, *, found: object, expected: object, next_step: Text) -> Refused:
+def refused_as(error: ActNow, what: Text, *, found: object, expected: object, next_step: Text) -> Refused:
     """Tell a refusal in other words. An answer that nobody knows stays one: another try comes before the next step."""
     if isinstance(error, Unexplained):
         again = Retry() + ". If it goes on, " + next_step

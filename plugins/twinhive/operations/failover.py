@@ -14,6 +14,7 @@ from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.errors import ActNow, TryAgain, Unexplained, refused_as, together
 from twinhive.model.marks import Phase, ReplicaState
 from twinhive.model.next_steps import command
+from twinhive.model.objects import Database
 from twinhive.model.policy import Policy
 from twinhive.model.sets.mark import SETS_TABLE
 from twinhive.model.spoken import first_of, spoken_time
@@ -154,7 +155,7 @@ class Failover:
                 next_step=Clear(f"the task {PROVE_QUIET} with all tasks after it"),
             )
 
-        def nothing_came(_: ReplicaState) -> None:
+        def nothing_came(_: Database, __: ReplicaState) -> None:
             self._refuse_other_fence(ports, fence)
             # Also what was applied meanwhile: a source that is written was not quiet.
             self._refuse_news(ports, end)

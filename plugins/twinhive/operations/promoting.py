@@ -61,7 +61,7 @@ def said_of_promoted(ports: ReadPorts, policy: Policy) -> list[str]:
 
 
 def promote(
-    ports: WritePorts, policy: Policy, holder: Holder, how: How, last_look: Callable[[ReplicaState], None]
+    ports: WritePorts, policy: Policy, holder: Holder, how: How, last_look: Callable[[Database, ReplicaState], None]
 ) -> list[str]:
     """Open the replica to writers; one that has taken over already stays as it is.
 
@@ -74,12 +74,12 @@ def promote(
         database, state = replica_alone(ports, policy)
         if state.phase is Phase.PROMOTED:
             return end_promotion(ports, policy, holder, database)
-        last_look(state)
+        last_look(database, state)
         lines = remove_from_default_places(ports, policy, lease, state.position.event_id)
         log = ports.replica.log_id()
         begin = position_at(ports.replica, ports.replica.current_event_id())
         database, state = replica_alone(ports, policy)
-        last_look(state)
+        last_look(database, state)
         said = Promotion(str(state.log_id), state.position, log, begin, how, policy.source.database)
         lease.confirm()
         ports.replica.set_database_parameters(database.name, said.written(database.parameters))

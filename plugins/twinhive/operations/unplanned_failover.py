@@ -5,13 +5,13 @@ replica that follows.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from twinhive.external.external_status import pending_objects
 from twinhive.incremental.own_scope import missing_between_scopes
 from twinhive.incremental.salvage import Salvage, Salvaged, is_of_another_text, staged_position, tables_to_freeze
-from twinhive.model.errors import ActNow, Refused
+from twinhive.model.errors import ActNow, Refused, refused_as
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import STAMP, Phase, ReplicaState, Stamp
 from twinhive.model.names import TableName
@@ -28,6 +28,7 @@ from twinhive.replica.source_scope import tables_in_bulk
 from twinhive.requests.request_files import requested_tables
 
 _NAMED = 5
+_AS_PLANNED = "what the dry run says: the event after which all is lost, and the tables that are older"
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class UnplannedFailover:
 
     event_id   the event that the plan has named: whoever says it knows what is lost
     reason     why; kept with the request in the log of the run
+    is_last_try   nothing repeats this by itself when it fails
     """
 
     policy: Policy
@@ -45,6 +47,7 @@ class UnplannedFailover:
     reason: str
     holder: Holder
     clock: Callable[[], float] = time.time
+    is_last_try: bool = True
 
     def plan(self, ports: WritePorts) -> list[str]:
         """Say what would be lost."""
@@ -58,7 +61,7 @@ class UnplannedFailover:
         staged = [f"would apply what is staged: events {at + 1} to {end}"] if end > at else []
         return [
             *staged,
-            *map(render, self._lost(ports, database, state, end)),
+            *map(render, self._lost(ports, database, state, end, tables_to_freeze(ports, self.policy, state, end))),
             f"would open {self.policy.replica} to writers at event {end}, with: "
             f"twinhive failover {self.policy.name} --unplanned --at {end} --reason '...'",
         ]
@@ -77,12 +80,15 @@ class UnplannedFailover:
         end = staged_position(ports, self.policy, state).event_id
         if not state.position.event_id <= self.event_id <= end:
             raise self._another_event(state.position.event_id, end)
-        lost = [render(line) for line in self._lost(ports, database, state, self.event_id)]
+        doomed = tables_to_freeze(ports, self.policy, state, self.event_id)
+        lost = [render(line) for line in self._lost(ports, database, state, self.event_id, doomed)]
+        named = {*doomed, *frozen_tables(database.parameters)}
         salvaged = self._salvaged(ports, state)
 
-        def as_named(now: ReplicaState) -> None:
+        def as_named(there: Database, now: ReplicaState) -> None:
             if now.position.event_id != self.event_id:
-                raise self._another_event(now.position.event_id, end, salvaged.trouble)
+                raise self._another_event(now.position.event_id, end)
+            self._refuse_frozen(there, named)
             self._refuse_mixed(ports, now, more_is_staged=end > self.event_id)
 
         return [
@@ -93,26 +99,48 @@ class UnplannedFailover:
         ]
 
     def _salvaged(self, ports: WritePorts, state: ReplicaState) -> Salvaged:
-        found = Salvage(self.policy, dict(self.holder), self.event_id).run(ports, state)
+        found = Salvage(self.policy, dict(self.holder), self.event_id, self.is_last_try).run(ports, state)
         if found.event_id == self.event_id:
             return found
-        raise self._another_event(found.event_id, self.event_id, found.trouble)
+        if found.trouble:
+            raise self._event_before(found.event_id, found.trouble) from found.trouble
+        raise self._another_event(found.event_id, self.event_id)
 
-    def _another_event(self, at: int, end: int, trouble: ActNow | None = None) -> Refused:
+    def _another_event(self, at: int, end: int) -> Refused:
         staged = f", and to event {end} with what is staged" if end > at else ""
-        why = f"; what is staged cannot be applied: {render(trouble.what)}" if trouble else ""
         return Refused(
-            f"the replica of policy {self.policy.name} cannot take over at the event that was named{why}",
-            found=f"the replica at event {at}{staged if not trouble else ''}, named was {self.event_id}",
-            expected="the event that the dry run says: what comes after it is lost",
-            next_step=(
-                "take over before it: "
-                + command("twinhive", "failover", self.policy.name, "--unplanned", "--at", str(at), "--reason", "...")
-                if trouble
-                else "look what would be lost: "
-                + command("twinhive", "failover", self.policy.name, "--unplanned", "--dry-run")
-            ),
+            f"the replica of policy {self.policy.name} cannot take over at the event that was named",
+            found=f"the replica at event {at}{staged}, named was {self.event_id}",
+            expected=_AS_PLANNED,
+            next_step=self._look(),
         )
+
+    def _event_before(self, at: int, trouble: ActNow) -> Refused:
+        """Return what is said of an event that cannot be applied: the one before it is offered."""
+        return refused_as(
+            trouble,
+            f"the replica of policy {self.policy.name} cannot take over at the event that was named; what is staged "
+            f"cannot be applied: {render(trouble.what)}",
+            found=f"the replica at event {at}, named was {self.event_id}",
+            expected=_AS_PLANNED,
+            next_step="take over before it: "
+            + command("twinhive", "failover", self.policy.name, "--unplanned", "--at", str(at), "--reason", "..."),
+        )
+
+    def _look(self) -> Text:
+        return "look what would be lost: " + command(
+            "twinhive", "failover", self.policy.name, "--unplanned", "--dry-run"
+        )
+
+    def _refuse_frozen(self, database: Database, named: set[str]) -> None:
+        """Refuse a replica of which a table is frozen that was not when this began, nor was named then."""
+        if more := sorted(frozen_tables(database.parameters).keys() - named):
+            raise Refused(
+                f"the replica of policy {self.policy.name} holds tables that are older than was named",
+                found="quarantined meanwhile: " + ", ".join(first_of(more, _NAMED)),
+                expected=_AS_PLANNED,
+                next_step=self._look(),
+            )
 
     def _refuse_mixed(self, ports: ReadPorts, state: ReplicaState, *, more_is_staged: bool = False) -> None:
         """Refuse a replica in the middle of a window that was begun: its tables are as of different events."""
@@ -134,7 +162,9 @@ class UnplannedFailover:
                 "in the policy file, then again: " + look,
             )
 
-    def _lost(self, ports: ReadPorts, database: Database, state: ReplicaState, end: int) -> Iterator[Text]:
+    def _lost(
+        self, ports: ReadPorts, database: Database, state: ReplicaState, end: int, doomed: Collection[str]
+    ) -> Iterator[Text]:
         policy, position = self.policy, state.position
         ago = f", {spoken_time(max(0.0, self.clock() - position.time))} ago" if position.time else ""
         since = ago if end == position.event_id else ""
@@ -159,10 +189,10 @@ class UnplannedFailover:
             yield f"without data so far, and never to get it: {', '.join(first_of(pending, _NAMED))}"
         if frozen := sorted(frozen_tables(database.parameters)):
             yield f"older than that event, because they are quarantined: {', '.join(first_of(frozen, _NAMED))}"
-        if doomed := sorted(tables_to_freeze(ports, policy, state, end)):
+        if doomed:
             yield (
                 "older than that event, because they are quarantined when what is staged is applied (files are lost): "
-                + ", ".join(first_of(doomed, _NAMED))
+                + ", ".join(first_of(sorted(doomed), _NAMED))
             )
         if requested := requested_tables(ports.replica_files, policy):
             yield f"older than that event, because they wait for a resync: {', '.join(first_of(requested, _NAMED))}"

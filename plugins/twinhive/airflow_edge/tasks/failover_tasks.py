@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from twinhive.airflow_edge.dags.params import NOTHING_CHANGED
-from twinhive.airflow_edge.tasks.stage_task import holder
+from twinhive.airflow_edge.tasks.stage_task import holder, is_last_try
 from twinhive.airflow_edge.tasks.switch_task import SAID, SwitchSensor, SwitchTask
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow
@@ -115,7 +115,9 @@ class PromoteReplica(FailoverTask):
             self._say(ended)
         elif form["mode"] == UNPLANNED:
             event_id = self._of(instance, PREPARE)["event_id"]
-            self._say(UnplannedFailover(policy, event_id, form["reason"] or "", holder(context)).run(ports))
+            reason, last = form["reason"] or "", is_last_try(instance)
+            order = UnplannedFailover(policy, event_id, reason, holder(context), is_last_try=last)
+            self._say(order.run(ports))
         else:
             quiet, compared = self._of(instance, PROVE_QUIET), self._of(instance, VERIFY)
             end = Position(quiet["event_id"], quiet["time"], quiet["digest"])
