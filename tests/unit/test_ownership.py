@@ -20,7 +20,10 @@ RENAMES = {
     "apply/function_files.py": (1, "a file that it has copied"),
     "apply/placing.py": (2, "files that were copied into staging"),
     "transfer/engine/file_parts.py": (1, "a file that it has written"),
-    "transfer/staged/stager.py": (2, "a file that it has written"),
+    "transfer/staged/stager.py": (
+        3,
+        "a file that it has written, and the parts of one, from the name of an earlier version",
+    ),
     "dump/loader_notes.py": (2, "a file, a load's note"),
     "dump/publishing.py": (2, "an attempt, from the name that it was made under to that of a dump"),
     "replica/base_claim.py": (1, "a file that it has written"),

@@ -186,7 +186,10 @@ class LostFile(ActNow):
 
 
 class CopyWasSwept(TryAgain):
-    """A copy, or the directory for it, is gone from staging, and its source is there: another run has cleaned up."""
+    """A copy, or the directory for it, is gone from staging, and its source is there: another run has cleaned up.
+
+    Of a part of a copy another run may have taken it, or be writing it.
+    """
 
 
 class CopyDiffers(TryAgain):

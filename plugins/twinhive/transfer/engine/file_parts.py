@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twinhive.model.errors import ActNow, AlreadyThere, CopyDiffers, Refused, TwinhiveError
+from twinhive.model.errors import ActNow, AlreadyThere, CopyDiffers, CopyWasSwept, Refused, TwinhiveError
 from twinhive.model.files import AS_USUAL, Creation, FileStatus, join
+from twinhive.model.next_steps import RETRIES
 from twinhive.ports import FileWriter, rename_into
 from twinhive.threads.each import Threads
 from twinhive.transfer.engine.transfer import Transfer, Transferred
@@ -59,7 +60,8 @@ class PartsWriter:
         """Copy `original` to `path`, which must not exist, by way of parts in `directory`.
 
         `directory` must be named by what the original is (also its time and its id): its parts are believed to be
-        of that very file. Raises CopyDiffers, AlreadyThere, Missing; parts stay for the next try.
+        of that very file. Raises CopyDiffers, AlreadyThere, Missing, and CopyWasSwept where another try works on the
+        same parts; parts stay for the next try.
         """
         ranges = split(original.length, how.block_size or original.block_size, self._above)
         first, *others = [join(directory, f"{each.number:05d}") for each in ranges]
@@ -74,6 +76,8 @@ class PartsWriter:
             self._remove(directory)
             return self._transfer.copy_again(original, path, how)
         if not rename_into(self._target, first, path):
+            if self._target.status(path) is None:
+                raise _in_use(first, "nothing there any more")
             raise AlreadyThere(
                 f"{path}: {self._target.root} has this path already",
                 found=f"another file than the copy of {original.path}",
@@ -96,6 +100,8 @@ class PartsWriter:
                 if path in left:
                     self._target.delete_file(path)
                 self._transfer.copy_range(original, part.offset, part.length, path, how)
+            except AlreadyThere:
+                failed.append(_in_use(path, "a file that was not there before"))
             except TwinhiveError as error:
                 failed.append(error)
 
@@ -128,3 +134,12 @@ class PartsWriter:
             except Refused:
                 self._can_concatenate = False
         return self._can_concatenate
+
+
+def _in_use(path: str, found: str) -> CopyWasSwept:
+    return CopyWasSwept(
+        f"{path}: another try copies the same file now",
+        found=found,
+        expected="parts that nobody else writes or takes",
+        next_step=RETRIES,
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from twinhive.model.errors import CopyDiffers, Missing, Refused, TwinhiveError
 from twinhive.model.files import Creation, FileStatus, base_name, is_below, join, parent
 from twinhive.model.next_steps import RETRIES
-from twinhive.ports import FileWriter
+from twinhive.ports import FileWriter, rename_into
 from twinhive.transfer.engine.file_parts import PartsWriter
 from twinhive.transfer.engine.transfer import Transfer, Transferred
 from twinhive.transfer.staged.ownership import Ownership
@@ -64,8 +64,20 @@ class Stager:
         how = Creation(block_size=original.block_size, checksum=self._transfer.source_checksums(original))
         if not self._parts.takes(original):
             return self._transfer.copy(original, temporary, how)
-        # The final name says what it is: the next attempt finds the parts of this one.
-        return self._parts.copy(original, temporary, join(self._unfinished, "parts", base_name(path)), how)
+        return self._parts.copy(original, temporary, self._parts_directory(path), how)
+
+    def _parts_directory(self, path: str) -> str:
+        """Return where the parts of a copy lie: the final name says what it is, so the next attempt finds them.
+
+        The copies of two events may have the same name, in directories of their own: theirs is said with the event.
+        Parts that a version has left that did not say it are taken over, by one of them.
+        """
+        without_event = join(self._unfinished, "parts", base_name(path))
+        if is_below(path, self._shared):
+            return without_event
+        directory = join(self._unfinished, "parts", f"{base_name(parent(path))}-{base_name(path)}")
+        rename_into(self._target, without_event, directory)
+        return directory
 
     def _commit(self, original: FileStatus, temporary: str, path: str) -> None:
         """Give a verified copy its name, unless another attempt has been faster."""

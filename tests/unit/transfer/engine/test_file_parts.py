@@ -3,7 +3,8 @@
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.errors import AlreadyThere, Missing, Unreachable
+from twinhive.model.errors import AlreadyThere, CopyWasSwept, Missing, Unreachable
+from twinhive.model.files import ChecksumForm
 from twinhive.threads.each import Threads
 from twinhive.transfer.engine.file_parts import PartsWriter, split
 from twinhive.transfer.engine.transfer import Transfer, Transferred
@@ -150,3 +151,32 @@ def test_nothing_is_overwritten(world: World) -> None:
     with pytest.raises(AlreadyThere, match=COPY):
         world.copy()
     assert world.target.read(COPY) == b"theirs"
+
+
+def test_a_part_that_another_try_writes_is_tried_again(world: World) -> None:
+    write = world.target.create_from
+
+    def other_is_faster(stream, path: str, **how):  # type: ignore[no-untyped-def]
+        world.target.put(path, b"theirs")
+        return write(stream, path, **how)
+
+    world.target.create_from = other_is_faster  # type: ignore[method-assign]
+    with pytest.raises(CopyWasSwept, match=f"{PARTS}/00000: another try copies the same file now"):
+        world.copy()
+    world.target.create_from = write  # type: ignore[method-assign]
+    assert world.copy().verified and world.target.read(COPY) == CONTENT
+
+
+def test_parts_that_another_try_has_taken_are_tried_again(world: World) -> None:
+    compare = world.target.checksum
+
+    def taken(path: str, form: ChecksumForm) -> str | None:
+        found = compare(path, form)
+        world.target.delete_file(path)
+        return found
+
+    world.target.checksum = taken  # type: ignore[method-assign]
+    with pytest.raises(CopyWasSwept, match="another try copies the same file now"):
+        world.copy()
+    world.target.checksum = compare  # type: ignore[method-assign]
+    assert world.copy().verified and world.target.read(COPY) == CONTENT
