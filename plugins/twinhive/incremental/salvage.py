@@ -6,7 +6,6 @@ files are lost freezes its table, or is where it ends, as the policy says. For n
 approved it was told of lost files alone.
 """
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -180,10 +179,10 @@ class Salvage:
         target, until = open_target(run.ports, policy, run.log_id, run.lease), min(self.until, staged.end.event_id)
         opened = Applying(run.work, run.ports, staged.dump, target, until=until, freezes=LostFile)
         run = replace(run, opened=opened)
+        is_whole = staged.is_whole and staged.end.event_id <= self.until
         try:
-            if staged.is_whole and staged.end.event_id <= self.until:
-                for part in _TO_THE_END:
-                    run = part(run)
+            if is_whole:
+                run = apply.apply_events(apply.record_skipped_events(run))
             elif staged.dump.manifest.window.consistency == EVERY_EVENT:
                 self._apply_part(run, staged)
         except (Foreign, LogBroken):
@@ -196,7 +195,7 @@ class Salvage:
             for path in taken:
                 begin.work.report(f"taken back, as its event is not applied: {path}")
             return error
-        return None
+        return _end(run) if is_whole else None
 
     def _apply_part(self, run: ApplyStage, staged: StagedWindow) -> None:
         """Apply the events up to one in the middle of a window."""
@@ -208,22 +207,55 @@ class Salvage:
         run.applying.give_up()
 
 
-_TO_THE_END: tuple[Callable[[ApplyStage], ApplyStage], ...] = (
-    apply.record_skipped_events,
-    apply.apply_events,
-    apply.replace_whole_tables,
-    apply.finish_window,
-    apply.publish_waiting_tables,
-    apply.clean_staging,
-)
+def _end(run: ApplyStage) -> ActNow | None:
+    """Bring the tables that come whole, and end a window whose events are applied; return what stands in the way.
+
+    For an answer that nobody knows the position stays before the window: another run brings those tables again.
+    """
+    try:
+        run = apply.finish_window(apply.replace_whole_tables(run))
+    except (Foreign, LogBroken):
+        raise
+    except Unexplained as error:
+        raise _not_ended(run.dump, error) from error
+    except ActNow as error:
+        position, _ = run.applying.give_up()
+        run.work.report(f"from staging: up to event {position.event_id}; then: " + error.text)
+        return error
+    _tidy(run)
+    return None
+
+
+def _tidy(run: ApplyStage) -> None:
+    """Do what comes after the end of a window; trouble is only said, as all of the window is there."""
+    try:
+        apply.clean_staging(apply.publish_waiting_tables(run))
+    except (Foreign, LogBroken):
+        raise
+    except ActNow as error:
+        run.work.report(f"from staging: up to event {run.dump.manifest.end.event_id}; then: " + error.text)
+
+
+def _not_ended(dump: Dump, error: Unexplained) -> Unexplained:
+    """Return what is said of a window whose events are applied, and not what comes whole, with a way to do without."""
+    place = dump.layout.directory
+    return Unexplained(
+        f"the window {dump.key} cannot be ended: {render(error.what)}",
+        found=error.found or error.what,
+        expected="the tables that come whole, as they are at its end",
+        next_step="run it again. If it goes on, see the message and the metastore's log, or do without the window: "
+        f"hdfs dfs -mv {quoted_path(place)} {quoted_path(f'{place}.aside')}. What of it is on the replica stays, and "
+        "these tables are not brought",
+    )
 
 
 def _staged(ports: ReadPorts, policy: Policy, dump: Dump, state: ReplicaState) -> StagedWindow | None:
     begin, end = dump.layout.bounds
     position = state.position.event_id
-    if not begin <= position <= end or (position == end and begin != end):
+    if not begin <= position <= end:
         return None
-    if begin == end and not is_asked_for(ports.replica_files, policy, dump):
+    # A table that comes whole is replaced when the position has passed the events: until then it is asked for.
+    if position == end and not is_asked_for(ports.replica_files, policy, dump):
         return None
     # What a run before this one has found comes first: it may have taken some of it out of staging.
     both = (_noted(ports, policy, dump, position), _staged_now(ports, policy, dump, position))

@@ -100,7 +100,9 @@ class UnplannedFailover:
 
     def _salvaged(self, ports: WritePorts, state: ReplicaState) -> Salvaged:
         found = Salvage(self.policy, dict(self.holder), self.event_id, self.is_last_try).run(ports, state)
-        if found.event_id == self.event_id:
+        # A table that comes whole was not brought: what is to be approved is another replica.
+        is_news = found.trouble is not None and found.event_id > state.position.event_id
+        if found.event_id == self.event_id and not is_news:
             return found
         if found.trouble:
             raise self._event_before(found.event_id, found.trouble) from found.trouble
