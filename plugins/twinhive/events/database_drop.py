@@ -33,7 +33,12 @@ def without_dropped(rows: Iterable[EventRow]) -> tuple[EventRow, ...]:
     """Leave out of rows of one scope what the drop of the database has dropped: its own event stands for that."""
     kept: list[EventRow] = []
     for row in rows:
-        if drops_database(row):
-            del kept[last_drops_begin(kept) :]
-        kept.append(row)
+        take(kept, row)
     return tuple(kept)
+
+
+def take(kept: list[EventRow], row: EventRow) -> None:
+    """Add the next row of one scope to those that are kept; the drop of the database replaces what it has dropped."""
+    if drops_database(row):
+        del kept[last_drops_begin(kept) :]
+    kept.append(row)

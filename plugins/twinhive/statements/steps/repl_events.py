@@ -5,13 +5,14 @@ or a rename brings into the scope, and those that become managed or external. Th
 range's end, so that what is loaded is one state.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.event_range import EventRange
 from twinhive.dump.publishing import being_written
 from twinhive.dump.store import Dump
-from twinhive.events.database_drop import last_drops_begin, without_dropped
+from twinhive.events.database_drop import drops_object, last_drops_begin, take
 from twinhive.events.decoder import decode_event
 from twinhive.events.event_scope import in_scope
 from twinhive.events.reader import position_at, read_events
@@ -77,28 +78,31 @@ def _event_range(source: MetastoreReader, order: DumpOrder) -> EventRange:
     assert order.from_event is not None, "a bootstrap has no events"
     begin = position_at(source, order.from_event)
     rows: list[EventRow] = []
-    end = begin
+    end, is_dropped = begin, False
     for row in read_events(source, begin):
         if order.to_event is not None and row.event_id > order.to_event:
             break
         end = row.position
-        if in_scope(row, order.policy):
-            rows.append(row)
-            if order.limit is not None and len(rows) >= order.limit:
-                break
-    return EventRange(begin, end, _without_dropped(source, order, end, rows))
+        if not in_scope(row, order.policy):
+            continue
+        take(rows, row)
+        is_dropped = is_dropped and drops_object(row)
+        if order.limit is None or len(rows) < order.limit or is_dropped:
+            continue
+        # What the drop of the database has dropped does not count: that takes its place when it comes.
+        is_dropped = _is_dropped(source, order, end, rows)
+        if not is_dropped:
+            break
+    if order.is_bounded and _is_dropped(source, order, end, rows):
+        del rows[last_drops_begin(rows) :]
+    return EventRange(begin, end, tuple(rows))
 
 
-def _without_dropped(
-    source: MetastoreReader, order: DumpOrder, end: Position, rows: list[EventRow]
-) -> tuple[EventRow, ...]:
-    """Leave out what a drop of the database has dropped, also where that comes after TO or LIMIT."""
-    kept = without_dropped(rows)
-    begin = last_drops_begin(kept)
-    if begin == len(kept) or not order.is_bounded:
-        return kept
-    ahead = look_on(end, read_events(source, end), lambda row: in_scope(row, order.policy))
-    return kept if ahead.drop is None else kept[:begin]
+def _is_dropped(source: MetastoreReader, order: DumpOrder, end: Position, rows: Sequence[EventRow]) -> bool:
+    """True where rows end in drops that a drop of the database ends, which comes after them."""
+    if last_drops_begin(rows) == len(rows):
+        return False
+    return look_on(end, read_events(source, end), lambda row: in_scope(row, order.policy)).drop is not None
 
 
 def _external_whole(source: MetastoreReader, order: DumpOrder) -> list[str]:

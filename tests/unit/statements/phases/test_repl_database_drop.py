@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from tests.support.worlds.repl_world import ReplWorld
+from twinhive.dump.event_range import EventRange
+from twinhive.dump.sealed import open_sealed
 from twinhive.model.errors import ActNow
 from twinhive.model.marks import SOURCE_FOR
 from twinhive.model.names import TableName
@@ -58,3 +60,23 @@ def test_what_is_dropped_by_itself_is_dropped(bound: dict[str, Any]) -> None:
     repl.users.drop_table("made")
     load_to_the_end(repl, **bound)
     assert not {"plain", "empty", "made"} & set(repl.tables())
+
+
+def events_of(repl: ReplWorld, directory: str) -> list[int]:
+    _, dump = open_sealed(repl.world.source_files, directory)
+    return [one.event_id for one in EventRange.unpack(repl.world.source_files.read(dump.layout.events)).rows]
+
+
+@pytest.mark.parametrize("limit", range(1, 8))
+def test_a_limit_counts_what_is_dumped(limit: int) -> None:
+    repl = loaded()
+    at = repl.status()
+    database = repl.world.source.database("sales")
+    repl.users.create_table("made")
+    drop_database(repl)
+    repl.world.source.create_database(database)
+    for name in ("one", "two", "three", "four"):
+        repl.users.create_table(name)
+    every = events_of(repl, repl.dump(at).directory)
+    assert len(every) == 7
+    assert events_of(repl, repl.dump(at, limit=limit).directory) == every[:limit]
