@@ -31,8 +31,6 @@ ALLOWED = {
     "bootstrap/loading_dump.py": (1, "a load leaves functions out at once, as docs/fine-print.md says"),
     "cli/route_command.py": (1, _PERSON),
     "connectors/responder.py": (1, "the client that has asked is told"),
-    "copies/publish_copies.py": (1, _COLLECTED),
-    "copies/untouched.py": (1, _OTHER_WAY),
     "dry_run/rehearsal.py": (1, _PERSON),
     "external/check_base.py": (1, _COLLECTED),
     "external/source_entries.py": (1, "the size is not known: the task of the directory meets it"),

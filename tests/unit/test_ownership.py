@@ -32,7 +32,7 @@ RENAMES = {
     "partition_writes/showing_partitions.py": (1, "a file that a job has written"),
     "partition_writes/write.py": (1, "a file that a job has written"),
     "statements/steps/hive_places.py": (1, "what a table or partition with our stamp lies in"),
-    "copies/placing_copies.py": (3, "staged files, there and back, and the directory that it has built of them"),
+    "copies/placing_copies.py": (2, "staged files, and the directory that it has built of them"),
     "apply/half_placed.py": (1, "files that it has placed, back into staging"),
     "table_exports/building.py": (1, "a file that was copied into staging"),
     "table_exports/exporting.py": (

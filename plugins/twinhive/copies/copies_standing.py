@@ -62,22 +62,18 @@ def copies_of(ports: ReadPorts, policy: Policy) -> Iterator[TableCopies]:
         if table is None:
             continue
         found = look_at_table(ports, policy, table.name, news)
-        copies = tuple(_copies(ports, policy, table, news, found.unseen))
+        copies = tuple(_copies(ports, policy, table, news))
         if copies or policy.selects(name):
             left_out = tuple(f"{what}: {why}" for what, why in found.left_out.items())
             yield TableCopies(table.name, copies, len(found.needed), left_out)
 
 
-def _copies(
-    ports: ReadPorts, policy: Policy, table: Table, news: CopyNews, unseen: str | None
-) -> Iterator[CopyStanding]:
+def _copies(ports: ReadPorts, policy: Policy, table: Table, news: CopyNews) -> Iterator[CopyStanding]:
     pairs = [(one, mark) for one in marked_objects(ports.source, table, policy) if (mark := our_mark(one, policy))]
-    known = {} if unseen else {_place(ports, one): mark.directory for one, mark in pairs}
-    states = states_like(ports.source_files, known)
+    states = states_like(ports.source_files, {_place(ports, one): mark.directory for one, mark in pairs})
     for one, mark in pairs:
         partition = None if isinstance(one, Table) else one.name(table.partition_keys)
-        state = states.get(_place(ports, one))
-        stale = unseen or _beyond(ports, mark, news) or _stale(one, mark, state, news, table.name.table)
+        stale = _beyond(ports, mark, news) or _stale(one, mark, states.get(_place(ports, one)), news, table.name.table)
         yield CopyStanding(str(table.name), partition, mark.location, mark.event_id, mark.files, mark.bytes, stale)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from twinhive.copies.copied_objects import CopyObject, Marked, table_of, values_of
 from twinhive.copies.news import CopyNews
@@ -12,7 +11,6 @@ from twinhive.model.copies.copy_marks import LONGEST, CopyMark, mark_on, primary
 from twinhive.model.copies.kept_copies import why_never_copied
 from twinhive.model.copies.move_mark import move_of
 from twinhive.model.copies.touches import Values
-from twinhive.model.errors import ActNow, Refused, may_pass
 from twinhive.model.files import is_elsewhere, join, qualified
 from twinhive.model.names import TableName, partition_name
 from twinhive.model.objects import Partition, Table
@@ -20,8 +18,6 @@ from twinhive.model.policy import Policy
 from twinhive.model.thrift_objects import path_of_spark
 from twinhive.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.routing.nested_directories import digests_below, directory_states
-
-_EXAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,6 @@ class TableFound:
     needed   what is to be copied
     left_out why something of the table is not copied, by what it is
     marks    of what is fresh
-    unseen   why nobody can look at its directories, None where that was no trouble
     is_settled   only an event, or a write into a directory with a copy, makes another look find anything else
     """
 
@@ -44,14 +39,10 @@ class TableFound:
     left_out: Mapping[str, str] = field(default_factory=dict)
     is_settled: bool = False
     marks: Mapping[Values, CopyMark] = field(default_factory=dict)
-    unseen: str | None = None
 
 
 def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyNews) -> TableFound:
-    """Look at a table, the marks of all its objects and the directories of those that are wanted.
-
-    One whose directories are refused to us is left out, and its marks have to go: nobody knows what it is by now.
-    """
+    """Look at a table, the marks of all its objects and the directories of those that are wanted."""
     table = ports.source.table(name)
     if table is None:
         return TableFound(name)
@@ -60,45 +51,17 @@ def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyN
         # Whoever moves it uses the copies that there are.
         return TableFound(name, left_out={str(name): f"it is being moved {move}"})
     if why := _not_copied(table, policy):
-        stale = _marked(marked_objects(ports.source, table, policy), policy)
+        stale = [values_of(one) for one in marked_objects(ports.source, table, policy) if our_mark(one, policy)]
         said = {str(name): why} if policy.selects(name.table) else {}
-        return TableFound(name, stale=stale, left_out=said, is_settled=True)
+        return TableFound(name, stale=tuple(stale), left_out=said, is_settled=True)
     objects = list(marked_objects(ports.source, table, policy))
-    try:
-        return _look_at_objects(ports.source_files, policy, table, objects, news)
-    except Refused as error:
-        if may_pass(error):
-            raise
-        why = f"its directories cannot be looked at: {error.words.what}"
-    # Raises where everything is refused: that says nothing of the table.
-    ports.source_files.status(f"{ports.source_files.root}/")
-    return TableFound(name, stale=_marked(objects, policy), left_out={str(name): why}, unseen=why)
-
-
-def cannot_look(what: str, unseen: Mapping[str, str]) -> ActNow:
-    """Return the error about tables at which nobody can look."""
-    return ActNow(
-        f"{what}: {len(unseen)} tables cannot be looked at, and have no copies",
-        found="; ".join(f"{name}: {why}" for name, why in islice(unseen.items(), _EXAMPLES)),
-        expected="directories that the user of Twinhive may list",
-        next_step="mend what is said above: the next run looks at them again",
-    )
-
-
-def _marked(objects: Iterable[Marked], policy: Policy) -> tuple[Values, ...]:
-    return tuple(values_of(one) for one in objects if our_mark(one, policy))
-
-
-def _look_at_objects(
-    files: FileReader, policy: Policy, table: Table, objects: Sequence[Marked], news: CopyNews
-) -> TableFound:
     chosen = set(_wanted(table, objects, policy))
     wanted = [one for one in objects if values_of(one) in chosen]
-    left_out = _left_out(table, wanted, files, policy)
-    places = {values_of(one): _place(one, files) for one in wanted if values_of(one) not in left_out}
+    left_out = _left_out(table, wanted, ports.source_files, policy)
+    places = {values_of(one): _place(one, ports.source_files) for one in wanted if values_of(one) not in left_out}
     marks = {values_of(one): mark for one in wanted if values_of(one) in places and (mark := our_mark(one, policy))}
     known = {places[values]: mark.directory for values, mark in marks.items()}
-    states = directory_states(files, places.values(), [at for at, state in known.items() if state.below])
+    states = directory_states(ports.source_files, places.values(), [at for at, state in known.items() if state.below])
     left_out |= {values: "it has no directory" for values, place in places.items() if place not in states}
     fresh, stale, needed = [], [], []
     for one in objects:
@@ -106,17 +69,17 @@ def _look_at_objects(
         if values not in chosen or values in left_out:
             stale += [values] if mark else []
             continue
-        what = CopyObject(table.name, table.partition_keys, values, places[values], states[places[values]])
+        what = CopyObject(name, table.partition_keys, values, places[values], states[places[values]])
         if mark and _is_fresh(mark, what, news):
             fresh.append(CopyRecorded(what, mark.location))
         else:
             stale += [values] if mark else []
             needed.append(what)
-    needed = _with_all_below(files, needed)
+    needed = _with_all_below(ports.source_files, needed)
     said = {_told(table, values): why for values, why in left_out.items()}
     is_settled = not needed and not left_out
     kept_marks = {one.what.values: marks[one.what.values] for one in fresh}
-    return TableFound(table.name, tuple(fresh), tuple(stale), tuple(needed), said, is_settled, kept_marks)
+    return TableFound(name, tuple(fresh), tuple(stale), tuple(needed), said, is_settled, kept_marks)
 
 
 def _with_all_below(files: FileReader, needed: Sequence[CopyObject]) -> list[CopyObject]:

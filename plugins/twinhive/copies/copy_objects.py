@@ -12,16 +12,13 @@ from twinhive.ports import ReadPorts, WritePorts
 from twinhive.step.base import Work
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.job import CopyJob
-from twinhive.transfer.staged.result import result_record
+from twinhive.transfer.staged.result import failed_copy, result_record
 from twinhive.transfer.staged.staged import CopyItem
 
 
 @dataclass(frozen=True)
 class CopyObjects:
-    """Copy one batch; a file that is gone or changed is no failure: its object is not published, and listed again.
-
-    Neither is its object published when a file cannot be copied; who publishes tells of it, when the others are marked.
-    """
+    """Copy one batch; a file that is gone or changed is no failure: its object is not published, and listed again."""
 
     work: Work
 
@@ -46,16 +43,15 @@ class CopyObjects:
             bytes=listed.bytes,
             superseded_ok=True,
             batch_weight=policy.options.batch_bytes,
-            failures_ok=True,
         )
 
     def run(self, ports: WritePorts) -> Copied:
-        """Copy in this process; what cannot be copied is written down."""
+        """Copy in this process. Raises TryAgain or ActNow naming the first failures."""
         job = self.job(ports)
         return Copied() if job is None else self.copy(ports, job)
 
     def copy(self, ports: WritePorts, job: CopyJob) -> Copied:
-        """Carry a job out in this process."""
+        """Carry a job out in this process. Raises as `run` does."""
         policy, began = self.work.policy, time.monotonic()
         items = [CopyItem.from_line(line) for line in unpack_lines(ports.replica_files.read(job.listing))]
         outcome = copy_items(
@@ -71,8 +67,7 @@ class CopyObjects:
         seconds = time.monotonic() - began
         record = result_record(outcome, dump=self.work.dump, batch=self.work.batch, seconds=seconds)
         write_json(ports.replica_files, job.result, record)
-        failed = f", {outcome.failure_count} failed" if outcome.failures else ""
-        self.work.report(
-            f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were there before{failed}"
-        )
+        if outcome.failures:
+            raise failed_copy(job.label, outcome, self.mend)
+        self.work.report(f"{job.label}: {outcome.copied_files} files copied, {outcome.skipped_files} were there before")
         return Copied(outcome.copied_files, outcome.copied_bytes, outcome.skipped_files)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from twinhive.copies.copied_objects import CopyObject
-from twinhive.copies.copy_freshness import TableFound, cannot_look, look_at_table, oldest_mark
+from twinhive.copies.copy_freshness import TableFound, look_at_table, oldest_mark
 from twinhive.copies.copy_objects import CopyObjects
 from twinhive.copies.dating import date_anew, due_event, oldest_after
 from twinhive.copies.lists import CopyList, has_list, list_name, write_list
@@ -14,7 +14,7 @@ from twinhive.copies.overwritten import changed_meanwhile, remove_marks
 from twinhive.copies.placement_layout import building_directory, copies_directory, copies_mark, lists_directory
 from twinhive.copies.placing_copies import discard_left_over, discard_list
 from twinhive.copies.record import LookedAt, read_position, write_position, write_record
-from twinhive.copies.untouched import Untouched, untouched_or_none
+from twinhive.copies.untouched import Untouched, untouched_tables
 from twinhive.copies.unused import is_sweep_due, sweep
 from twinhive.events.reader import position_at
 from twinhive.model.batches import Batch
@@ -73,10 +73,7 @@ class ListCopies:
     now: Callable[[], float] = time.time
 
     def run(self, ports: WritePorts) -> CopiesListed:
-        """Return the list. Raises ActNow when a directory is not apart from others, or there is no room.
-
-        Tables that nobody can look at have to be told by who publishes; raised here where there is nothing to publish.
-        """
+        """Return the list. Raises ActNow when a directory is not apart from others, or there is no room."""
         policy = self.work.policy
         log_id = ports.source.log_id()
         self._claim(ports)
@@ -106,14 +103,12 @@ class ListCopies:
             left_out=left_out,
         )
         if not needed:
-            if found.unseen:
-                raise cannot_look(f"placement {policy.name}", found.unseen)
             idle = f"every copy is there and fresh as of event {found.news.end.event_id}"
             self.work.report(f"{idle}; {unmarked} marks taken away, {removed} directories removed")
             return replace(counts, idle=idle)
         here = found.news.end
         is_new = not has_list(ports.replica_files, policy, list_name(here.event_id, needed))
-        listed = write_list(ports.source_files, ports.replica_files, policy, log_id, here, needed, found.unseen)
+        listed = write_list(ports.source_files, ports.replica_files, policy, log_id, here, needed)
         return self._little_copied(ports, self._told(ports, counts, listed, is_new=is_new))
 
     def _little_copied(self, ports: WritePorts, listed: CopiesListed) -> CopiesListed:
@@ -222,7 +217,7 @@ class _Decided:
         untouched = Untouched()
         if before is not None and news.is_whole:
             quiet = [name for name in chosen if not news.of(name) and not before.is_due(name, due)]
-            untouched = untouched_or_none(ports, policy, before, quiet, has_news=sweeps or len(quiet) < len(chosen))
+            untouched = untouched_tables(ports, policy, before, quiet, has_news=sweeps or len(quiet) < len(chosen))
         looked = [
             look_at_table(ports, policy, TableName(policy.source.database, name), news)
             for name in chosen
@@ -239,11 +234,6 @@ class _Decided:
     def left_out(self) -> dict[str, str]:
         """Why something is not copied."""
         return {what: why for one in self.looked for what, why in one.left_out.items()}
-
-    @property
-    def unseen(self) -> dict[str, str]:
-        """Why nobody can look at a table."""
-        return {str(one.name): one.unseen for one in self.looked if one.unseen}
 
     @property
     def changes_places(self) -> bool:

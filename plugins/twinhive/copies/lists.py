@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 from twinhive.copies.copied_objects import CopyObject, line_of
 from twinhive.copies.placement_layout import list_directory, lists_directory
@@ -18,9 +18,7 @@ from twinhive.model.files import FileStatus, base_name, copying_weight, join, sh
 from twinhive.model.policy import Policy
 from twinhive.model.text import Clear
 from twinhive.ports import FileReader, FileWriter, children
-from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.listing import list_files
-from twinhive.transfer.staged.result import failures_in
 from twinhive.transfer.staged.staged import CopyItem
 
 ListedCopies = Mapping[CopyObject, Sequence[CopyItem]]
@@ -45,7 +43,6 @@ class CopyList:
     name   of its directory: the event, and a hash of the objects
     token  a hash of all its files: directories of copies bear it, so that none is taken for another's
     time, digest   which event it is; 0 and '' of lists of earlier versions, and where the log had no event
-    unseen   why tables are not in it at which nobody can look, by their names
     """
 
     name: str
@@ -55,7 +52,6 @@ class CopyList:
     batches: tuple[CopyListBatch, ...]
     time: int = 0
     digest: str = ""
-    unseen: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def position(self) -> Position:
@@ -91,12 +87,6 @@ def result_path(policy: Policy, name: str, batch: str) -> str:
     return join(list_directory(policy, name), f"{batch}.result.json")
 
 
-def failures_of(files: FileReader, policy: Policy, listed: CopyList) -> CopyOutcome:
-    """Return what the copies of a list have failed with."""
-    results = (read_json(files, result_path(policy, listed.name, batch.name)) for batch in listed.batches)
-    return CopyOutcome.merged(failures_in(result) for result in results if result is not None)
-
-
 def _objects_path(policy: Policy, name: str, batch: str) -> str:
     return join(list_directory(policy, name), f"{batch}.objects.jsonl.gz")
 
@@ -118,13 +108,7 @@ def _item(one: CopyObject, relative: str, status: FileStatus) -> CopyItem:
 
 
 def write_list(
-    source: FileReader,
-    target: FileWriter,
-    policy: Policy,
-    log_id: str,
-    here: Position,
-    objects: Sequence[CopyObject],
-    unseen: Mapping[str, str],
+    source: FileReader, target: FileWriter, policy: Policy, log_id: str, here: Position, objects: Sequence[CopyObject]
 ) -> CopyList:
     """List the files of objects, and write all down in batches. Memory holds one batch."""
     name = list_name(here.event_id, objects)
@@ -138,7 +122,7 @@ def write_list(
         target.write(_objects_path(policy, name, batch), pack_lines(line_of(one.fields()) for one in some))
         length = sum(item.length for item in items)
         batches.append(CopyListBatch(batch, _label(list(some)), len(some), len(items), length))
-    made = CopyList(name, log_id, here.event_id, token.hexdigest()[:8], tuple(batches), here.time, here.digest, unseen)
+    made = CopyList(name, log_id, here.event_id, token.hexdigest()[:8], tuple(batches), here.time, here.digest)
     # Written last: its presence says that the list is complete.
     write_json(target, _manifest_path(policy, name), asdict(made))
     return made

@@ -83,7 +83,7 @@ def _staged(files: FileReader, policy: Policy) -> dict[str, int]:
 def _put_together(files: FileWriter, policy: Policy, building: str, items: Sequence[CopyItem]) -> bool:
     files.make_directories(building)
     made = {building}
-    for number, item in enumerate(items):
+    for item in items:
         target = place_below(building, item.relative)
         if parent(target) not in made:
             files.make_directories(parent(target))
@@ -93,15 +93,8 @@ def _put_together(files: FileWriter, policy: Policy, building: str, items: Seque
         # An earlier try may have brought it.
         there = files.status(target)
         if there is None or there.length != item.length:
-            _put_back(files, policy, building, items[:number])
             return False
     return True
-
-
-def _put_back(files: FileWriter, policy: Policy, building: str, items: Sequence[CopyItem]) -> None:
-    """Let files be staged again: they are not copied again when the ones that are missing can be."""
-    for item in items:
-        files.rename(place_below(building, item.relative), item.staged_path(policy.staging))
 
 
 def _prove(files: FileWriter, policy: Policy, listed: CopyList, one: CopyObject, building: str) -> None:

@@ -1,33 +1,25 @@
 """Put copies in their places, each by one rename; then mark those whose originals are still what was copied."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from twinhive.copies.copied_objects import CopyObject, Marked
-from twinhive.copies.copy_freshness import cannot_look
-from twinhive.copies.lists import CopyList, ListedCopies, failures_of, lists_there, objects_of
+from twinhive.copies.lists import CopyList, ListedCopies, lists_there, objects_of
 from twinhive.copies.marking_copies import objects_now, write_marks
 from twinhive.copies.news import NewsSinceList
 from twinhive.copies.overwritten import changed_meanwhile, restore_overwritten
-from twinhive.copies.placing_copies import discard_left_over, discard_list, place_of, put_in_place
+from twinhive.copies.placing_copies import discard_list, place_of, put_in_place
 from twinhive.copies.unchanged_objects import Unchanged
 from twinhive.model.copies.copy_marks import CopyMark, mark_on
 from twinhive.model.copies.touches import Values
-from twinhive.model.errors import Refused, TwinhiveError, together
 from twinhive.model.lease_kinds import LeaseKind
 from twinhive.model.names import TableName
-from twinhive.model.policy import Policy
 from twinhive.owned.staging import own_staging
-from twinhive.ports import FileWriter, Lease, WritePorts
+from twinhive.ports import Lease, WritePorts
 from twinhive.step.base import Work
 from twinhive.step.holding import hold_lease
 from twinhive.threads.each import in_threads
-from twinhive.transfer.staged.copy_outcome import CopyOutcome
-from twinhive.transfer.staged.result import failed_copy
 from twinhive.transfer.staged.staged import base_directory, unfinished_directory
-
-_NEXT_RUN = "the next run copies what is missing"
 
 
 @dataclass(frozen=True)
@@ -51,11 +43,7 @@ class PublishCopies:
     work: Work
 
     def run(self, ports: WritePorts) -> CopiesPublished:
-        """Return what was published; what has changed since it was listed is left to the next list.
-
-        Raises at the end what could not be copied, or looked at. The list of that stays, with what is staged of it:
-        the same task says the same again, and nothing is copied twice.
-        """
+        """Return what was published; what has changed since it was listed is left to the next list."""
         policy = self.work.policy
         with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
             lists = lists_there(ports.replica_files, policy)
@@ -63,27 +51,14 @@ class PublishCopies:
             for listed in lists:
                 publishing.publish(listed)
                 lease.confirm()
-                if listed != publishing.unfinished:
-                    discard_list(ports.replica_files, policy, listed.name)
+                discard_list(ports.replica_files, policy, listed.name)
             lease.confirm()
-            problems = [*publishing.problems(), *_clear(ports.replica_files, lease, policy, publishing.unfinished)]
+            if staging := own_staging(ports.replica_files, policy):
+                staging.discard(base_directory(policy.staging))
+                staging.discard(unfinished_directory(policy.staging))
         done = publishing.done
         self.work.report(f"{done.published} copies are marked; {done.changed} objects are no more what was listed")
-        if problems:
-            raise together(problems, f"placement {policy.name} lacks copies")
         return done
-
-
-def _clear(files: FileWriter, lease: Lease, policy: Policy, unfinished: CopyList | None) -> Iterator[TwinhiveError]:
-    """Clear staging, but for files of a list that is not finished; yield why it cannot be. Raises LeaseLost."""
-    try:
-        if unfinished is not None:
-            discard_left_over(files, lease, policy, unfinished)
-        elif staging := own_staging(files, policy):
-            staging.discard(base_directory(policy.staging))
-            staging.discard(unfinished_directory(policy.staging))
-    except Refused as error:
-        yield error
 
 
 @dataclass
@@ -98,21 +73,6 @@ class _Publishing:
     done: CopiesPublished = field(default_factory=CopiesPublished)
     _marked: set[tuple[TableName, Values]] = field(default_factory=set)
     """What has a copy of a newer list."""
-    _failed: CopyOutcome = field(default_factory=CopyOutcome)
-    """What the copies of the newest list have failed with."""
-
-    @property
-    def unfinished(self) -> CopyList | None:
-        """The newest list, where some of it could not be copied."""
-        return self.newest if self._failed.failures else None
-
-    def problems(self) -> Iterator[TwinhiveError]:
-        """Yield what keeps copies from being there."""
-        name = f"placement {self.work.policy.name}"
-        if self._failed.failures:
-            yield failed_copy(name, self._failed, f"mend what is said above: {_NEXT_RUN}", _NEXT_RUN)
-        if self.newest and self.newest.unseen:
-            yield cannot_look(name, self.newest.unseen)
 
     def publish(self, listed: CopyList) -> None:
         """Publish a list, batch by batch; nothing of one that was made under another log."""
@@ -120,8 +80,7 @@ class _Publishing:
         since = NewsSinceList.begin(self.ports.source, policy, listed.position, listed.log_id)
         if since is None:
             return  # a metastore was restored since
-        if self.newest is None:
-            self.newest, self._failed = listed, failures_of(self.ports.replica_files, policy, listed)
+        self.newest = self.newest or listed
         for batch in listed.batches:
             self._publish_batch(listed, objects_of(self.ports.replica_files, policy, listed.name, batch.name), since)
 

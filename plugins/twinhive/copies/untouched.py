@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from twinhive.copies.around import Around, Seen, look_around, parents
 from twinhive.copies.record import CopiedTable, LookedAt, read_record
-from twinhive.model.errors import Refused
 from twinhive.model.policy import Policy
 from twinhive.ports import ReadPorts
 from twinhive.routing.nested_directories import digests_below, look_below
@@ -17,16 +16,6 @@ class Untouched:
 
     around: Mapping[str, Around] = field(default_factory=dict)
     records: Mapping[str, CopiedTable] = field(default_factory=dict)
-
-
-def untouched_or_none(
-    ports: ReadPorts, policy: Policy, before: LookedAt, quiet: Sequence[str], *, has_news: bool
-) -> Untouched:
-    """Return the same as `untouched_tables`; nothing where a directory is refused: each table is looked at then."""
-    try:
-        return untouched_tables(ports, policy, before, quiet, has_news=has_news)
-    except Refused:
-        return Untouched()
 
 
 def untouched_tables(

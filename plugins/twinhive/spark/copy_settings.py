@@ -1,15 +1,13 @@
 """What the one job is told that copies on Spark's executors: the files of a list, or what a plan does to a tree."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.exit_codes import ExitCode
 from twinhive.model.spoken import readable
 from twinhive.spark.settings_text import parsed, settings_text
 from twinhive.transfer.engine.attributes import Newborn
-from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.tree.executing import TreeCopyJob
 from twinhive.transfer.tree.request import SyncOptions
@@ -36,11 +34,6 @@ class ListedCopy:
     def label(self) -> str:
         """Say what is copied."""
         return self.job.label
-
-    def ending(self, kinds: Collection[FailureKind]) -> ExitCode:
-        """Return what the job ends with after failures of these kinds."""
-        is_done = self.job.failures_ok or (self.lost_ok and set(kinds) <= {FailureKind.LOST})
-        return ExitCode.DONE if is_done else exit_code(kinds, lists_again=False)
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> "ListedCopy":

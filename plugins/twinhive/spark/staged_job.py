@@ -10,12 +10,13 @@ from pyspark import SparkContext, TaskContext
 
 from twinhive.adapters.file_clients import FileClient, open_files
 from twinhive.model.errors import TwinhiveError
-from twinhive.model.exit_codes import Unusable
+from twinhive.model.exit_codes import ExitCode, Unusable
 from twinhive.model.files import authority
 from twinhive.spark.copy_settings import CopySettings, ListedCopy
 from twinhive.spark.executors import on_an_executor, use_native_package
 from twinhive.spark.pulse import MOVES, Listener, Pulse, listening
 from twinhive.threads.shared_items import in_parallel
+from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.first_try import Tries
@@ -37,7 +38,8 @@ def copy_listed(spark: SparkContext, settings: CopySettings, listed: ListedCopy)
     record = result_record(outcome, dump=listed.dump_name, batch=listed.batch, seconds=seconds)
     results.write(job.result, json.dumps(record, indent=1).encode())
     print(result_text(outcome, seconds), file=sys.stderr)
-    return listed.ending(outcome.kinds)
+    all_lost = all(failure.kind is FailureKind.LOST for failure in outcome.failures)
+    return ExitCode.DONE if listed.lost_ok and all_lost else exit_code(outcome.kinds, lists_again=False)
 
 
 def files_of(settings: CopySettings, listed: ListedCopy, uri: str) -> FileClient:

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.exit_codes import ExitCode, Unusable
+from twinhive.model.exit_codes import Unusable
 from twinhive.spark.cluster import SparkCluster
 from twinhive.spark.copy_settings import CopySettings, ListedCopy, TreeCopy
 from twinhive.spark.submitting import SparkCopy, settings_of
 from twinhive.transfer.engine.attributes import Newborn
-from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.tree.executing import TreeCopyJob
 from twinhive.transfer.tree.request import SyncOptions
@@ -95,22 +94,3 @@ def test_text_that_is_no_json() -> None:
 def test_each_kind_is_read_as_what_it_is() -> None:
     kinds = {type(CopySettings.parse(one.to_json()).what) for one in (LISTED, TREE)}
     assert kinds == {ListedCopy, TreeCopy}
-
-
-@pytest.mark.parametrize(
-    ("failures_ok", "kinds", "ending"),
-    [
-        (False, {FailureKind.REFUSED}, ExitCode.ACT_NOW),
-        (False, {FailureKind.UNREACHABLE}, ExitCode.TRY_AGAIN),
-        (False, {FailureKind.LOST}, ExitCode.DONE),
-        (False, {FailureKind.LOST, FailureKind.REFUSED}, ExitCode.ACT_NOW),
-        (True, {FailureKind.REFUSED}, ExitCode.DONE),
-        (True, {FailureKind.UNREACHABLE}, ExitCode.DONE),
-    ],
-)
-def test_failures_end_a_job_unless_others_tell_of_them(
-    failures_ok: bool, kinds: set[FailureKind], ending: ExitCode
-) -> None:
-    assert isinstance(LISTED.what, ListedCopy)
-    what = replace(LISTED.what, job=replace(LISTED.what.job, failures_ok=failures_ok))
-    assert what.ending(kinds) is ending

@@ -1,7 +1,7 @@
 """Large copies of a REPL LOAD by Spark, as the tasks of a policy's DAGs do; small ones in this process."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from twinhive.bootstrap.copy_batch import Copied, CopyBatch
@@ -66,7 +66,7 @@ class CopiesBySpark:
         work.report(f"{job.label}: {job.files:,} files with {readable(job.bytes)} are copied by Spark")
         cluster = self.cluster()
         try:
-            self._submit(replace(job, failures_ok=False), work, cluster)
+            self._submit(job, work, cluster)
         except NotAllCopied as error:
             work.report("what Spark could not copy is looked at once more: " + error.what)
             # Files that users have moved since the dump are followed here, where the source's log can be read.

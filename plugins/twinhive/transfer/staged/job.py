@@ -9,8 +9,7 @@ class CopyJob:
 
     Events up to `after_event` are on the replica: their files are not copied again. With
     `superseded_ok` a listed file that is gone or changed is no failure: the next round judges it. `batch_weight` is
-    what such a batch was to weigh at most, 0 for unknown. With `failures_ok` failures are only written down: who reads
-    the result leaves out what was not copied, and tells of it.
+    what such a batch was to weigh at most, 0 for unknown.
     """
 
     listing: str
@@ -22,4 +21,3 @@ class CopyJob:
     superseded_ok: bool = False
     after_event: int = 0
     batch_weight: int = 0
-    failures_ok: bool = False

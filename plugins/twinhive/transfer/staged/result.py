@@ -1,6 +1,5 @@
 """What came of copying one batch: as a file that the gate reads, as text, as an error."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -10,7 +9,7 @@ from twinhive.model.exit_codes import ExitCode
 from twinhive.model.next_steps import RETRIES
 from twinhive.model.spoken import readable
 from twinhive.model.text import Text
-from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind, exit_code
+from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
 
 _LISTED_FAILURES = 100
@@ -35,12 +34,6 @@ def result_record(outcome: CopyOutcome, *, dump: str, batch: str, seconds: float
         "failures": [asdict(failure) for failure in outcome.failures[:_LISTED_FAILURES]],
         "lost": [{"table": table, "event_id": event_id} for table, event_id in sorted(lost)],
     }
-
-
-def failures_in(record: Mapping[str, Any]) -> CopyOutcome:
-    """Return the failures that a result file tells of, and nothing else of what came of the copy."""
-    listed = tuple(CopyFailure(**{**one, "kind": FailureKind(one["kind"])}) for one in record["failures"])
-    return CopyOutcome(failures=listed, more_failures=record["failure_count"] - len(listed))
 
 
 def result_text(outcome: CopyOutcome, seconds: float) -> str:
