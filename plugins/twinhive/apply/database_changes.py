@@ -75,8 +75,8 @@ class DatabaseChanges:
         policy = self._target.policy
         raise StopBefore(
             f"the source database {policy.source} was dropped (event {event.event_id}); no replica is dropped for that",
-            found="DROP DATABASE at the source; neither it nor the drops of tables and functions right before it are "
-            f"applied to the replica {policy.replica}",
+            found="DROP DATABASE at the source; neither it is applied to the replica "
+            f"{policy.replica}, nor are the drops of tables and functions right before it, as far as they came with it",
             expected="a source database",
             next_step="to give the replica up: "
             + Either(

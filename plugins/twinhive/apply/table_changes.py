@@ -4,7 +4,7 @@ from typing import Any
 
 from twinhive.apply.actions import Edit, EditTable, Rows
 from twinhive.apply.apply_progress import Progress
-from twinhive.apply.metadata_calls import alter_table, create_table, remove_table
+from twinhive.apply.metadata_calls import alter_table, create_table, drop_table, remove_table
 from twinhive.apply.target import Target
 from twinhive.model.changes.contents import SourceFile
 from twinhive.model.changes.kinds import AlterTable, CreateTable, DropTable, Event
@@ -85,18 +85,24 @@ class TableChanges:
         return True
 
     def rename_table(self, change: AlterTable, event: Event, progress: Progress) -> bool:
-        """Rename a table: its files stay where they are, because no table lies in its default place."""
+        """Rename a table: its files stay where they are, because no table lies in its default place.
+
+        An older one that has the new name goes: the source's was dropped, by an event that was passed over.
+        """
         target = self._target
         if not target.policy.follows(change.after.name):
             return self.drop(DropTable(change.before), event, progress)
         new_name = target.policy.on_replica(change.after.name)
-        if target.twin.is_at(target.twin.table(new_name), event.event_id):
+        older = target.twin.table(new_name)
+        if target.twin.is_at(older, event.event_id):
             return False
         if not target.policy.follows(change.before.name):
             raise came_into_scope(target.policy, change.after.name)
         there = target.twin.existing(target.policy.on_replica(change.before.name))
         refuse_another_kind(there, change.after)
         progress.before_removal()
+        if older is not None and target.twin.stamp_of(older) is not None:
+            drop_table(target, older)
         alter_table(target, there, target.table(change.after, there.location, event.event_id))
         # The metastore rewrites what its partitions say of their table.
         target.twin.forget_table(new_name)

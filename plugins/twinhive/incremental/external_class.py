@@ -40,7 +40,12 @@ def _not_followed(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list
 
 
 def _gone_meanwhile(ports: ReadPorts, policy: Policy, state: ReplicaState) -> set[str]:
-    """Return our external tables of the replica, shown or waiting, that the source does not have any more."""
+    """Return our external tables of the replica, shown or waiting, that the source does not have any more.
+
+    None of a source database that is gone: what it has dropped stays (docs/fine-print.md).
+    """
+    if ports.source.database(policy.source.database) is None:
+        return set()
     there = read_selected(ports.replica, policy, policy.replica.database)
     ours = {one.name.table for one in there if one.is_external and is_ours(one, state)}
     waiting = pending_names(ports.replica_files, policy)

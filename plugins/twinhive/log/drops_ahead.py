@@ -8,6 +8,8 @@ from twinhive.events.database_drop import drops_database, drops_object, last_dro
 from twinhive.events.event_errors import UnreadableEvent
 from twinhive.model.changes.events import EventRow, Position
 
+_MOST_BETWEEN = 10_000
+"""Rows out of scope in a row, after which no drop of the database is looked for: it is written with its drops."""
 IsTold = Callable[[EventRow], bool]
 """Tells whether a row of the log is in scope. Raises UnreadableEvent."""
 
@@ -44,16 +46,20 @@ def look_on(end: Position, coming: Iterable[EventRow], is_told: IsTold) -> WhatF
     """Read rows after an event until one in scope is no drop of a table or function; one that is unreadable is none."""
     passed: EventRow | None = None
     drop: EventRow | None = None
-    in_drops = False
+    in_drops, between = False, 0
     try:
         for row in coming:
+            between += 1
             if is_told(row):
+                between = 0
                 drop = row if drops_database(row) else None
                 if not drops_object(row):
                     break
                 in_drops = True
             elif not in_drops:
                 passed = row
+            if between >= _MOST_BETWEEN:
+                break
     except UnreadableEvent:
         drop = None
     return WhatFollows(drop, passed.position if passed else end)

@@ -1,6 +1,6 @@
 """A run stops before the drop of its source database, and before what that drops: no replica is emptied for that."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,14 +13,16 @@ from twinhive.dump.event_range import EventRange
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of
 from twinhive.events.reader import position_at
+from twinhive.log import drops_ahead
 from twinhive.log.event_stream import event_range_after, saved_events_path, window_after
-from twinhive.model.changes.events import Position
+from twinhive.model.changes.events import EventRow, Position
 from twinhive.model.errors import ActNow
 from twinhive.model.marks import SOURCE_FOR
 from twinhive.model.names import TableName
 from twinhive.model.policy import EVERY_EVENT, WINDOW_END
 from twinhive.operations.skip_event import SkipEvent
 from twinhive.pipeline.phases import WINDOW
+from twinhive.ports import children
 from twinhive.requests.request_files import request_table
 from twinhive.step.base import Work
 
@@ -244,3 +246,35 @@ def test_a_table_that_is_asked_for_comes_whole_after_a_drop_that_was_passed_over
     # Functions that the source does not have any more go with `resync --all`.
     followed.world.replica.drop_function("sales", "upper")
     assert_twin(followed.world)
+
+
+@pytest.mark.parametrize("most", [1, 1000])
+@pytest.mark.parametrize("consistency", [EVERY_EVENT, WINDOW_END])
+def test_a_rename_onto_what_stayed_replaces_it(consistency: str, most: int) -> None:
+    followed = with_function(window_events=most, consistency=consistency)
+    database = followed.world.source.database("sales")
+    dropped = drop_database(followed)
+    followed.world.source.create_database(database)
+    followed.users.create_table("tmp", files=[b"anew"])
+    followed.users.rename_table("tmp", "plain")
+    stopped(followed)
+    SkipEvent(followed.policy, dropped, "made again", HOLDER).run(followed.world.ports())
+    follow_to_the_end(followed)
+    there = followed.world.replica.table(TableName("sales", "plain"))
+    files = followed.world.replica_files
+    assert [files.read(one.path) for one in children(files, there.location)] == [b"anew"]
+    assert "tmp" not in names(followed)
+
+
+def test_a_look_ahead_ends_where_much_else_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drops_ahead, "_MOST_BETWEEN", 3)
+    rows = [EventRow(at, 0, "ALTER_TABLE", "hive", "elsewhere", "t", "{}", "json-0.2") for at in range(1, 100)]
+    taken: list[int] = []
+
+    def coming() -> Iterator[EventRow]:
+        for row in rows:
+            taken.append(row.event_id)
+            yield row
+
+    found = drops_ahead.look_on(Position(0), coming(), lambda row: False)
+    assert (found.drop, found.nothing_till.event_id, taken) == (None, 3, [1, 2, 3])

@@ -1,5 +1,6 @@
 """What becomes of the tables of a running policy whose file says something else of external tables than before."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -7,9 +8,11 @@ import pytest
 
 from tests.support.worlds.external_followed import POLICY, FollowedExternals
 from tests.support.worlds.fake_world import tuned
-from twinhive.model.marks import EXTERNAL_RULES
+from twinhive.model.errors import ActNow
+from twinhive.model.marks import EXTERNAL_RULES, SOURCE_FOR
 from twinhive.model.names import TableName
 from twinhive.model.policy import Policy
+from twinhive.operations.skip_event import SkipEvent
 
 
 def test_more_tables_than_a_window_takes_all_come_and_each_once() -> None:
@@ -127,3 +130,36 @@ def test_what_was_dropped_or_renamed_while_external_tables_were_left_out_goes() 
     assert followed.world.replica.table_names("sales") == followed.world.source.table_names("sales")
     followed.assert_twin()
     assert followed.follow()["window"].idle
+
+
+@pytest.mark.parametrize("damaged", ["{}", "no JSON", '{"data": "copy", "stay": 3}', "[]"])
+def test_rules_that_nobody_can_read_count_as_others(damaged: str) -> None:
+    followed = with_tables()
+    replica = followed.world.replica
+    said = {**replica.database("sales").parameters, EXTERNAL_RULES: damaged}
+    replica.set_database_parameters("sales", said)
+    followed.users.insert("plain", None, [b"more"])
+    followed.settle()
+    assert brought_over(followed) == {"made", "parts", "beside", "outside"}
+    followed.assert_twin()
+
+
+def test_what_a_dropped_source_database_had_stays_also_when_external_tables_are_included_again() -> None:
+    followed = with_tables()
+    changed(followed, included=False)
+    followed.users.insert("plain", None, [b"more"])
+    followed.follow()
+    there = followed.world.replica.table_names("sales")
+    source = followed.world.source
+    said = source.database("sales").parameters
+    source.set_database_parameters("sales", {key: value for key, value in said.items() if key != SOURCE_FOR})
+    source.drop_database("sales")
+    dropped = source.current_event_id()
+    with pytest.raises(ActNow):
+        followed.follow()
+    SkipEvent(followed.policy, dropped, "by mistake", {"run": "x"}).run(followed.world.ports())
+    changed(followed, included=True)
+    for _ in range(3):
+        with suppress(ActNow):
+            followed.follow()
+    assert followed.world.replica.table_names("sales") == there

@@ -105,3 +105,11 @@ def test_places_that_lie_in_each_other_as_at_the_source_are_not_refused() -> Non
     way_back = an_external(base_directory="hdfs://west/", returns_from="hdfs://east/ext")
     inside = [entry("hdfs://east/ext/d", "a"), entry("hdfs://east/ext/d/t", "b"), entry("hdfs://east/e", "c")]
     check_places([*inside, entry("hdfs://east/e/t", "d")], [], way_back)
+
+
+@pytest.mark.parametrize(
+    ("around", "inside"),
+    [("hdfs://east/data//x", "hdfs://east/data/x/y"), ("hdfs://east/data/x", "hdfs://east//data/x/y")],
+)
+def test_places_that_are_spelled_with_empty_components_lie_in_each_other_too(around: str, inside: str) -> None:
+    check_places([entry(around, "a"), entry(inside, "b")], [], an_external())

@@ -22,8 +22,11 @@ def brought_otherwise(external: External, mark: str) -> Callable[[str], bool]:
     """Return what says of a source location whether its data is brought otherwise than by the rules of a mark."""
     if mark.startswith(_TOO_LONG):
         return lambda location: True
-    said = json.loads(mark)
-    before = replace(external, data=said["data"], stay=tuple(said["stay"]))
+    try:
+        said = json.loads(mark)
+        before = replace(external, data=said["data"], stay=tuple(map(str, said["stay"])))
+    except (ValueError, KeyError, TypeError):
+        return lambda location: True  # nobody knows what they were
 
     def is_otherwise(location: str) -> bool:
         if before.stays(location) != external.stays(location):

@@ -107,8 +107,14 @@ def _check_nesting(owners: Mapping[str, Entry]) -> None:
     for target, entry in owners.items():
         for above in _above(target):
             other = owners.get(above)
-            if other is not None and not is_below(entry.location, other.location):
+            if other is not None and not is_below(_plain(entry.location), _plain(other.location)):
                 raise _in_one_place(other, entry, above)
+
+
+def _plain(location: str) -> str:
+    """Return a location without empty components, as its place on the replica is."""
+    scheme, separator, path = location.partition("://")
+    return scheme + separator + "/".join(part for part in path.split("/") if part)
 
 
 def _in_one_place(one: Entry, other: Entry, target: str) -> InvalidSettings:
@@ -116,5 +122,8 @@ def _in_one_place(one: Entry, other: Entry, target: str) -> InvalidSettings:
         f"{one.key} and {other.key} have their data in two places, which would be one on the replica: {target}",
         found=f"{one.location} and {other.location}",
         expected="a place of its own for each on the replica",
-        next_step="exclude one of the tables, or choose another " + BASE_DIRECTORY + ", " + IN_THE_POLICY_FILE,
+        next_step="exclude one of the tables, move one at the source (ALTER TABLE ... SET LOCATION), or choose another "
+        + BASE_DIRECTORY
+        + ", "
+        + IN_THE_POLICY_FILE,
     )
