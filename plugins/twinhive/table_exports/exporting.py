@@ -11,14 +11,24 @@ from twinhive.model.errors import ActNow, AlreadyThere, TryAgain, Unexplained
 from twinhive.model.files import FileStatus, base_name, directory_around, is_below, join, qualified, short_hash
 from twinhive.model.names import TableName
 from twinhive.model.spoken import Say, readable
-from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign, mark_of
+from twinhive.owned.directories import Mark, Owned, Purpose, claim, foreign
 from twinhive.ports import FileReader, FileWriter, MetastoreReader, children
 from twinhive.table_exports.building import Copy, TableTree, build, has_moved, is_whole, missing_items, raise_failures
 from twinhive.table_exports.description import METADATA, read_description
 from twinhive.table_exports.exported_table import TableFiles, read_table_files
-from twinhive.table_exports.shown_export import Exported, ShownExport, statement_of
 
 _MOST_ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export holds: partitions (0 for a table without), files, bytes, as of an event of the source's log."""
+
+    directory: str
+    event_id: int
+    partitions: int
+    files: int
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -35,8 +45,6 @@ class ExportTable:
 
     def plan(self, metastore: MetastoreReader, source: FileReader, target: FileReader) -> list[str]:
         """Return what `run` would do. Raises what it would raise; nothing is changed."""
-        if before := self._shown_before(target):
-            return [f"{self.table} was exported to {self.directory} as of event {before.sums.event_id}: would clean up"]
         there = self._refuse_target(target)
         if problem := foreign(target, self.work, self._mark, _of_nobody):
             raise problem
@@ -52,8 +60,6 @@ class ExportTable:
 
     def run(self, metastore: MetastoreReader, source: FileReader, target: FileWriter, copy: Copy, say: Say) -> Exported:
         """Export it. Raises ActNow with nothing changed, TryAgain with the copies kept for another try."""
-        if before := self._shown_before(target):
-            return self._end(target, before, say)
         self._refuse_target(target)
         self._read_around(target)
         owned = claim(target, self.work, self._mark, _of_nobody)
@@ -67,10 +73,9 @@ class ExportTable:
                 raise_failures(f"export of {self.table}", outcome)
                 build(target, tree, missing)
                 target.write(join(tree.path, METADATA), found.described.encode())
-                sums = self._sums(found)
-                shown = self._show(target, owned, tree, sums)
+                shown = self._show(target, owned, tree)
                 self._finish(target, owned, shown)
-                return sums
+                return self._sums(found)
             say(f"{self.table} has changed while it was copied; it is read again")
         raise TryAgain(
             f"{self.table} changes faster than it can be copied",
@@ -92,33 +97,13 @@ class ExportTable:
                 )
         return found
 
-    def _shown_before(self, target: FileReader) -> ShownExport | None:
-        """Return what an earlier try of this statement has shown, and has not cleaned up after; it is still there."""
-        there = None if self.overwrites else _file_id(target, self.directory)
-        before = ShownExport.read(target, self.work) if there else None
-        if before is None or (before.file_id, before.statement) != (there, self._statement):
-            return None
-        return before if mark_of(target, self.work) == str(self._mark) else None
-
-    def _end(self, target: FileWriter, before: ShownExport, say: Say) -> Exported:
-        """Clean up after an earlier try."""
-        say(f"{self.table} was exported as of event {before.sums.event_id} by an earlier try, which was cut off")
-        owned = claim(target, self.work, self._mark, _of_nobody)
-        if _file_id(target, self._aside) != before.file_id:
-            self._take_replaced(target, owned)
-        self._finish(target, owned, before.file_id)
-        return before.sums
-
-    def _show(self, target: FileWriter, owned: Owned, tree: TableTree, sums: Exported) -> int:
+    def _show(self, target: FileWriter, owned: Owned, tree: TableTree) -> int:
         """Rename the tree to its directory, and return its file id; what is replaced is out of the way meanwhile."""
         # An earlier try may have been cut off after it had moved the old export aside.
         self._take_replaced(target, owned)
         if not is_whole(target, tree):
             raise self._another_came("another export of the same, which has taken what was put together")
-        shown = _file_id(target, tree.path)
-        if shown is not None:
-            ShownExport(shown, self._statement, sums).write(target, self.work)
-        replaced = self._moved_aside(target)
+        shown, replaced = _file_id(target, tree.path), self._moved_aside(target)
         if shown is None or not target.rename(tree.path, self.directory):
             if self._is_aside(target, replaced):
                 target.rename(self._aside, self.directory)
@@ -216,10 +201,6 @@ class ExportTable:
     def work(self) -> str:
         """What the export is put together in: beside its directory, so that one rename shows it."""
         return join(directory_around(self.directory), f".twinhive-export-{short_hash(self.directory)}")
-
-    @property
-    def _statement(self) -> str:
-        return statement_of(self.table, self.spec)
 
     @property
     def _mark(self) -> Mark:

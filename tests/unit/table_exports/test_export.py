@@ -221,7 +221,7 @@ def replaced_in_trash(tables: ExportedTables) -> list[bytes]:
     return [files.read(path) for path in files.paths() if "/.Trash/" in path and "/replaced" in path]
 
 
-@pytest.mark.parametrize("at", range(1, 15))
+@pytest.mark.parametrize("at", range(1, 14))
 def test_what_is_replaced_is_in_the_trash_whichever_change_it_was_killed_at(tables: ExportedTables, at: int) -> None:
     tables.world.replica_files.keeps_trash = True
     tables.export("plain")
