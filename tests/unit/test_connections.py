@@ -3,7 +3,7 @@ import pytest
 from twinhive.model.connections import Connection, parse_connection
 from twinhive.model.errors import InvalidSettings
 from twinhive.settings import FileSystemSettings, MetastoreSettings, resolve_from_environment
-from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.wiring.resolved_endpoints import file_system_endpoint, host_and_port, metastore_endpoint
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,7 @@ def test_who_we_are_is_said_by_the_file_then_as_the_page_has_it(
     found = Connection("c", "h", None, login, {"user": extra} if extra else {})
     assert metastore_endpoint(MetastoreSettings(connection="c", user=said), lambda name: found).user == metastore
     assert file_system_endpoint(FileSystemSettings(connection="c", user=said), lambda name: found).user == files
+
+
+def test_a_blank_before_a_port_is_no_part_of_it() -> None:
+    assert host_and_port("h1: 9083", 1) == ("h1", 9083)

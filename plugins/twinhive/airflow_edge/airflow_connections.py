@@ -6,7 +6,7 @@ from airflow.sdk import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException, AirflowSecretsBackendAccessDenied
 
 from twinhive.model.connections import Connection, in_texts
-from twinhive.model.errors import Unreachable
+from twinhive.model.errors import InvalidSettings, Unreachable
 from twinhive.model.next_steps import RETRIES
 
 _EXPECTED = "a connection of this id, as clusters.yaml names it"
@@ -52,5 +52,13 @@ def resolve_from_airflow(connection_id: str) -> Connection:
 def as_airflow_has_it(connection_id: str, found: Any) -> Connection:
     """Return a connection out of Airflow's, as its tasks or its own commands have it. Raises InvalidSettings."""
     kind, host = found.conn_type or "", found.host or ""
-    connection = Connection(connection_id, host, found.port, found.login, found.extra_dejson, found.password, kind)
+    try:
+        connection = Connection(connection_id, host, found.port, found.login, found.extra_dejson, found.password, kind)
+    except Exception as error:  # decrypting fails with what its library raises
+        raise InvalidSettings(
+            f"connection {connection_id} cannot be read",
+            found=type(error).__name__,
+            expected="a password and an extra that Airflow can decrypt",
+            next_step="look at AIRFLOW__CORE__FERNET_KEY, or define the connection again",
+        ) from error
     return in_texts(connection, f"connection {connection_id}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from rich.table import Table
 
 from twinhive import __version__
 from twinhive.cli.command_line import configuration_of, wiring_of
-from twinhive.cli.connection_sources import resolver, troubles_of_connections, troubles_of_pools
+from twinhive.cli.connection_sources import remembering, resolver, troubles_of_connections, troubles_of_pools
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, say, show_error
@@ -100,7 +100,7 @@ def check(
         raise typer.BadParameter("--failover is about one policy: name it")
     with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
-        check = _Check(config, configuration, cache(resolver()), servers=servers, failover=failover)
+        check = _Check(config, configuration, remembering(resolver()), servers=servers, failover=failover)
         entries = (
             [configuration.replicated(policy)]
             if policy

@@ -3,7 +3,7 @@
 import os
 from functools import partial
 
-from twinhive.model.connections import AIRFLOW, SOURCE_VARIABLE
+from twinhive.model.connections import AIRFLOW, SOURCE_VARIABLE, Connection
 from twinhive.model.errors import InvalidSettings, TwinhiveError, UnknownConnection
 from twinhive.settings import Configuration, PolicySettings, Resolve, resolve_from_environment
 from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
@@ -22,6 +22,24 @@ def resolver() -> Resolve:
     from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
 
     return resolve_through_airflow
+
+
+def remembering(resolve: Resolve) -> Resolve:
+    """Ask for each connection once, also for one that cannot be had: each place that is looked at takes its time."""
+    known: dict[str, Connection | TwinhiveError] = {}
+
+    def resolve_once(connection_id: str) -> Connection:
+        if connection_id not in known:
+            try:
+                known[connection_id] = resolve(connection_id)
+            except TwinhiveError as error:
+                known[connection_id] = error
+        found = known[connection_id]
+        if isinstance(found, TwinhiveError):
+            raise found
+        return found
+
+    return resolve_once
 
 
 def troubles_of_pools(policy: str, settings: PolicySettings) -> list[TwinhiveError]:
@@ -44,8 +62,9 @@ def troubles_of_connections(
         for ask in asks:
             try:
                 ask(resolve)
-            except UnknownConnection:
-                continue  # where tasks run it may be known
+            except UnknownConnection as error:
+                if asks_airflow():  # elsewhere it may be known where tasks run
+                    found[str(error)] = error
             except TwinhiveError as error:
                 found[str(error)] = error
     return list(found.values())

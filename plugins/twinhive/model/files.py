@@ -200,6 +200,12 @@ def is_elsewhere(path: str, root: str) -> bool:
     return "://" in path and _host(path) != _host(root)
 
 
+def without_port(path: str) -> str:
+    """Return a path of HDFS without the port of its file system, and without empty components at its end."""
+    root = authority(path)
+    return f"hdfs://{_host(path)}{path[len(root) :]}".rstrip("/") if path.startswith("hdfs://") else path.rstrip("/")
+
+
 def _host(path: str) -> str:
     return authority(path).rpartition("://")[2].partition(":")[0] if path.startswith("hdfs:") else authority(path)
 

@@ -1,10 +1,10 @@
 """Know where the partitions of a table lie now: what lies there is not to be taken away."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from twinhive.model.files import is_below
+from twinhive.model.files import is_below, without_port
 from twinhive.model.objects import Table
 from twinhive.ports.table_writers import TableWriter
 
@@ -18,10 +18,16 @@ class PlacesInUse:
     @classmethod
     def read(cls, metastore: TableWriter, table: Table) -> "PlacesInUse":
         """Ask the metastore, by one call."""
-        return cls(sorted(place for _, place in metastore.partition_locations(table)))
+        return cls.of(place for _, place in metastore.partition_locations(table))
+
+    @classmethod
+    def of(cls, places: Iterable[str]) -> "PlacesInUse":
+        """Know some places, however their file system is spelled: a port may be named, and left out in another one."""
+        return cls(sorted(map(without_port, places)))
 
     def hold(self, directory: str) -> bool:
         """True for a directory in which a partition lies, or below which one does."""
+        directory = without_port(directory)
         return self._has(directory) or self._has_below(directory)
 
     def _has(self, directory: str) -> bool:

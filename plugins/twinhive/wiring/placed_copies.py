@@ -40,4 +40,5 @@ def _why_not(
     if table is None or not table.partition_keys or lacks.missing is None:
         return None
     kept = KeptCopies("", settings.partitions.include, settings.partitions.newest)
-    return kept.why_unwanted(lacks.missing.what, metastore.partition_names(table.name))
+    names = metastore.partition_names(table.name) if kept.newest is not None else ()
+    return kept.why_unwanted(lacks.missing.what, names)

@@ -31,7 +31,7 @@ def metastore_endpoint(
 
 def host_and_port(text: str, port: int) -> tuple[str, int] | None:
     """Read `host` or `host:port`; `port` is for a host without one. None for anything else, also an IPv6 address."""
-    host, colon, own = text.partition(":")
+    host, colon, own = (part.strip() for part in text.partition(":"))
     if not host or any(sign in host for sign in "/[]@ ") or (colon and not own.isdecimal()):
         return None
     number = int(own) if colon else port

@@ -6,7 +6,10 @@ import pytest
 
 from tests.support.policy_terminal import Terminal
 from twinhive.cli import check_command
-from twinhive.model.errors import InvalidSettings, TwinhiveError
+from twinhive.cli.connection_sources import remembering, troubles_of_connections
+from twinhive.model.connections import Connection
+from twinhive.model.errors import InvalidSettings, TwinhiveError, UnknownConnection
+from twinhive.settings import load_configuration
 
 NO_POOL = InvalidSettings("there is no pool copies", found="none", expected="one", next_step="make it")
 
@@ -51,3 +54,33 @@ def test_what_two_parts_find_is_said_once(published: Terminal, monkeypatch: pyte
     with_a_missing_pool(monkeypatch)
     monkeypatch.setattr(check_command, "_ask_servers", ends_early)
     assert problems(published, "--servers") == [NO_POOL.what]
+
+
+def test_a_connection_is_looked_for_once_also_where_it_is_not_known() -> None:
+    asked: list[str] = []
+
+    def resolve(connection_id: str) -> Connection:
+        asked.append(connection_id)
+        if connection_id == "west":
+            raise UnknownConnection("no such connection")
+        return Connection(connection_id, "m1")
+
+    once = remembering(resolve)
+    for _ in range(3):
+        assert once("east").host == "m1"
+        with pytest.raises(UnknownConnection):
+            once("west")
+    assert asked == ["east", "west"]
+
+
+@pytest.mark.parametrize(("source", "problems_there"), [("airflow", 4), ("environment", 0)])
+def test_a_connection_that_nobody_knows_is_a_problem_where_airflow_is_asked(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, source: str, problems_there: int
+) -> None:
+    def unknown(connection_id: str) -> Connection:
+        raise UnknownConnection(f"connection {connection_id} is not known")
+
+    configuration = load_configuration(terminal.policies.directory)
+    settings = configuration.policies["sales"].usable()
+    monkeypatch.setenv("TWINHIVE_CONNECTIONS", source)
+    assert len(troubles_of_connections(configuration, settings, unknown)) == problems_there

@@ -70,3 +70,10 @@ def test_the_places_are_asked_for_once_for_all_that_is_replaced(
 def test_a_name_that_only_begins_alike_is_another_directory() -> None:
     used = PlacesInUse(["h/t/p=1!", "h/t/p=10", "h/t/p=2/sub"])
     assert [used.hold(place) for place in ("h/t/p=1", "h/t/p=10", "h/t/p=2", "h/t/p=3")] == [False, True, True, False]
+
+
+def test_a_port_of_hdfs_may_be_named_in_one_place_and_left_out_in_the_other() -> None:
+    used = PlacesInUse.of(["hdfs://w:8020/t/x", "hdfs://w/t/y/sub", "s3a://w:1/t/z"])
+    held = ("hdfs://w/t/x", "hdfs://w:8020/t/x/", "hdfs://w:8020/t/y")
+    free = ("hdfs://v/t/x", "hdfs://w/t/xy", "s3a://w/t/z")
+    assert [used.hold(place) for place in (*held, *free)] == [True] * 3 + [False] * 3
