@@ -87,6 +87,7 @@ class NewsSinceList:
 
     log: MetastoreReader
     reading: Reading
+    _is_read: bool = True
 
     @classmethod
     def begin(cls, log: MetastoreReader, policy: Policy, here: Position, log_id: str) -> "NewsSinceList | None":
@@ -109,8 +110,13 @@ class NewsSinceList:
         return cls(log, reading)
 
     def so_far(self, policy: Policy) -> CopyNews:
-        """Return what the log tells now."""
-        _read_on(self.log, self.reading)
+        """Return what the log tells now; what was read to begin with is not read again for the first piece.
+
+        What happens while that is put in place comes after the event of its marks, and is given back.
+        """
+        if not self._is_read:
+            _read_on(self.log, self.reading)
+        self._is_read = False
         return CopyNews(policy.source.database, self.reading.tail)
 
 

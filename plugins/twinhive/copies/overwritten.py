@@ -6,6 +6,7 @@ with an object that was dropped and made anew in between: our call has written t
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from twinhive.copies.copied_objects import Marked
@@ -82,10 +83,11 @@ def restore_overwritten(
 ) -> Iterator[str]:
     """Write back what others have altered or made anew between an event and our call; yield the names of that."""
     ticket = ticket_of(after_event, policy.replica.cluster)
-    left: dict[Values, Marked] = {}
+    follows = _Left(name)
     for row in _rows_until(ports, after_event, name, ticket):
         if row.event_type in _CHANGES:
-            _follow(left, decode_event(row).change)
+            follows.take(decode_event(row).change)
+    left = follows.objects
     between = {values: one for values, one in left.items() if values in marked}
     for values, one in between.items():
         write_marks(ports, lease, policy, {values: one}, {values: None}, ports.source.current_event_id())
@@ -98,11 +100,18 @@ def changed_meanwhile(table: TableName, restored: str) -> str:
 
 
 def _rows_until(ports: WritePorts, after_event: int, name: TableName, ticket: str) -> Iterator[EventRow]:
-    """Yield the events about a table that came before our own."""
+    """Yield the events about a table that came before our own, and the other alterations of its database.
+
+    A rename is filed under the new name alone.
+    """
     while rows := ports.source.events_after(after_event, _AT_ONCE):
         for row in rows:
             after_event = row.event_id
-            if ((row.database or "").lower(), (row.table or "").lower()) != (name.database, name.table):
+            if (row.database or "").lower() != name.database:
+                continue
+            if (row.table or "").lower() != name.table:
+                if row.event_type == EventType.ALTER_TABLE:
+                    yield row
                 continue
             if any(one.parameters.get(TICKET) == ticket for one in _altered(row)):
                 return
@@ -126,30 +135,44 @@ def _altered(row: EventRow) -> Collection[Marked]:
             assert_never(change)
 
 
-def _follow(left: dict[Values, Marked], change: Change) -> None:
-    """Keep in mind as what others have left objects: what is dropped, and what is another one now, is forgotten."""
-    match change:
-        case AlterTable() | CreateTable() | DropTable():
-            _follow_table(left, change)
-        case AddPartitions() | AlterPartitions() | DropPartitions() | RenamePartition():
-            _follow_partitions(left, change)
-        case Insert() | NoContent():
-            return
-        case _:
-            assert_never(change)
+@dataclass
+class _Left:
+    """As what others have left a table and its partitions, by the events that came, in their order.
 
+    What is dropped is forgotten, and so is what is another object now. What is renamed away waits for its way back.
+    """
 
-def _follow_table(left: dict[Values, Marked], change: AlterTable | CreateTable | DropTable) -> None:
-    match change:
-        case AlterTable(after=table) if not change.renames:
-            left[None] = table
-        case CreateTable(table=table):
-            left.clear()
-            left[None] = table
-        case AlterTable() | DropTable():
-            left.clear()
-        case _:
-            assert_never(change)
+    name: TableName
+    objects: dict[Values, Marked] = field(default_factory=dict)
+    _away: dict[TableName, dict[Values, Marked]] = field(default_factory=dict)
+
+    def take(self, change: Change) -> None:
+        """Follow the next event, which may be about another table of the database."""
+        match change:
+            case AlterTable():
+                self._altered(change)
+            case CreateTable(table=table):
+                self.objects = {None: table}
+            case DropTable():
+                self.objects = {}
+            case AddPartitions() | AlterPartitions() | DropPartitions() | RenamePartition():
+                _follow_partitions(self.objects, change)
+            case Insert() | NoContent():
+                return
+            case _:
+                assert_never(change)
+
+    def _altered(self, change: AlterTable) -> None:
+        before, after = change.before.name, change.after.name
+        if not change.renames:
+            if after == self.name:
+                self.objects[None] = change.after
+        elif before == self.name:
+            self._away[after], self.objects = self.objects, {}
+        elif after == self.name:
+            self.objects = {**self._away.pop(before, {}), None: change.after}
+        elif before in self._away:
+            self._away[after] = self._away.pop(before)
 
 
 def _follow_partitions(left: dict[Values, Marked], change: OfPartitions) -> None:

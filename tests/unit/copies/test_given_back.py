@@ -90,21 +90,52 @@ def test_an_object_that_is_made_anew_before_its_mark_stays_the_new_one(
     world.assert_complete("orders day=1", "plain")
 
 
-def test_news_of_the_first_piece_are_those_of_the_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What happens while it is put in its place is known before it is marked: no mark is written and taken back."""
-    world = a_world()
-    waiting = [make_anew]
+def rename_the_table_there_and_back(world: CopiesWorld) -> None:
+    world.users.rename_table("plain", "elsewhere")
+    world.users.rename_table("elsewhere", "plain")
 
-    def put(*arguments: object) -> bool:
-        while waiting:
-            waiting.pop()(world)
-        return bool(put_in_place(*arguments))
+
+def swap(world: CopiesWorld) -> None:
+    """Let another table have the name."""
+    world.users.create_table("built", files={"f": b"built"})
+    world.users.rename_table("plain", "old")
+    world.users.rename_table("built", "plain")
+
+
+WHILE_PUT = {
+    "made anew": (make_anew, ["made anew", "made anew"]),
+    "altered": (alter, ["altered first", "altered first"]),
+    "altered, and the table renamed there and back": (
+        both(alter, rename_the_table_there_and_back),
+        ["altered first", "altered first"],
+    ),
+    "altered, and another table has the name": (both(alter, swap), ["altered first", None]),
+}
+
+
+@pytest.mark.parametrize(("act", "left"), WHILE_PUT.values(), ids=WHILE_PUT)
+@pytest.mark.parametrize("moment", ["put_in_place", "objects_now"])
+@pytest.mark.parametrize("table", ["orders", "plain"])
+def test_what_happens_while_a_piece_is_published_stays(
+    act: Act, left: list[str | None], moment: str, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, waiting = a_world(), [act]
+    real = {"put_in_place": put_in_place, "objects_now": objects_now}[moment]
+
+    def act_then(*arguments: object) -> object:
+        before = real(*arguments)
+        if f"sales.{table}" in " ".join(map(str, arguments)):
+            while waiting:
+                waiting.pop()(world)
+        return before
 
     with monkeypatch.context() as patched:
-        patched.setattr(publish_copies, "put_in_place", put)
-        published = world.run()["publish"]
-    assert published.published == 0
-    assert not [line for line in world.log if "was changed at the same time" in str(line)]
-    assert states(world) == ["made anew", "made anew"]
+        patched.setattr(publish_copies, moment, act_then)
+        world.run()
+    assert not waiting
+    assert states(world) == left
+    world.assert_no_copy_lies()
     world.settle()
-    world.assert_complete("orders day=1", "plain")
+    assert states(world) == left
+    others = [name for name in world.metastore.table_names("sales") if name != "orders"]
+    world.assert_complete("orders day=1", *others)
