@@ -13,8 +13,10 @@ import pytest
 from tests.bad_input.sites import made_errors, reached, sites
 from tests.dags.airflow_home import create_database, parse_dags
 from tests.dags.task_context import a_context
+from tests.dags.tasks.test_sealed_connections import Sealed
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World
+from twinhive.airflow_edge.airflow_connections import as_airflow_has_it
 from twinhive.airflow_edge.dags.failover_dag import FAILOVER
 from twinhive.airflow_edge.dags.operate_dag import FORMS
 from twinhive.airflow_edge.dags.task_places import refuse_unknown_executors
@@ -186,6 +188,7 @@ class OfASensor:
         (unknown_executor, "airflow.copies.executor is none that Airflow has"),
         (lambda: journal_of("in_cluster_mode"), "the journal cannot be opened"),
         (unknown_pool, "names a pool that Airflow does not have: nightly"),
+        (lambda: as_airflow_has_it("east", Sealed("password")), "connection east cannot be read"),
         (lambda: resolve_through_airflow("nowhere"), "connection nowhere is not known to Airflow"),
         (lambda: spark_cluster("in_cluster_mode", 1, {}), "connection in_cluster_mode cannot be used for copies"),
     ],
