@@ -20,7 +20,7 @@ from twinhive.incremental.applying import Applying
 from twinhive.incremental.kept_windows import kept_windows
 from twinhive.incremental.lost_files import lost_files_met
 from twinhive.incremental.no_source import without_source
-from twinhive.incremental.salvage_notes import NotedStaging, note_staged, noted_staging
+from twinhive.incremental.salvage_notes import NotedStaging, note_refused, note_staged, noted_staging
 from twinhive.log.told_events import told_events
 from twinhive.model.changes.events import Position
 from twinhive.model.errors import ActNow, Foreign, LogBroken, LostFile, Unexplained, may_pass
@@ -54,12 +54,21 @@ class StagedWindow:
 
 
 @dataclass(frozen=True)
+class NotBrought:
+    """Tables that come whole with a window and cannot be brought; `is_told` where whoever promotes knows of it."""
+
+    tables: tuple[str, ...]
+    error: ActNow
+    is_told: bool
+
+
+@dataclass(frozen=True)
 class Salvaged:
     """What became of it: the event that the replica is at, lines to say, and what could not be applied, if anything."""
 
     event_id: int
     lines: tuple[str, ...] = ()
-    trouble: ActNow | None = None
+    trouble: ActNow | NotBrought | None = None
 
 
 def staged_window(ports: ReadPorts, policy: Policy, state: ReplicaState) -> StagedWindow | None:
@@ -157,21 +166,25 @@ class Salvage:
         )
         with hold_lease(ports, work, LeaseKind.PROMOTE) as lease, ExitStack() as held:
             begin = ApplyStage(work, alone, held, taken=lease, log_id=log_id)
-            trouble = None
+            trouble: ActNow | NotBrought | None = None
+            done_without = set[str]()
             while trouble is None:
                 state = read_state(ports.replica, self.policy, log_id)
                 staged = staged_window(alone, self.policy, state)
-                if staged is None or state.position.event_id > self.until:
+                if staged is None or staged.dump.key in done_without or state.position.event_id > self.until:
                     break
                 lease.confirm()
                 note_staged(ports.replica_files, staged.dump, NotedStaging(staged.end, staged.lost))
                 trouble = self._apply(begin, staged, state)
+                if isinstance(trouble, NotBrought) and trouble.is_told:
+                    done_without.add(staged.dump.key)
+                    trouble = None
                 if not staged.is_whole or staged.end.event_id > self.until:
                     break
             at = read_state(ports.replica, self.policy, log_id).position.event_id
         return Salvaged(at, tuple(map(render, lines)), trouble)
 
-    def _apply(self, begin: ApplyStage, staged: StagedWindow, state: ReplicaState) -> ActNow | None:
+    def _apply(self, begin: ApplyStage, staged: StagedWindow, state: ReplicaState) -> ActNow | NotBrought | None:
         """Apply a window as far as it is staged and wanted; return what stands in the way."""
         # Whose directories the source's are can be asked of nobody any more; files have their owners in staging.
         policy = replace(staged.policy, options=replace(staged.policy.options, permissions="replica"))
@@ -207,10 +220,10 @@ class Salvage:
         run.applying.give_up()
 
 
-def _end(run: ApplyStage) -> ActNow | None:
-    """Bring the tables that come whole, and end a window whose events are applied; return what stands in the way.
+def _end(run: ApplyStage) -> NotBrought | None:
+    """Bring the tables that come whole, and end a window whose events are applied; return what cannot be brought.
 
-    For an answer that nobody knows the position stays before the window: another run brings those tables again.
+    The position is the window's end all the same: these tables are asked for still, so that another run tries them.
     """
     try:
         run = apply.finish_window(apply.replace_whole_tables(run))
@@ -219,11 +232,20 @@ def _end(run: ApplyStage) -> ActNow | None:
     except Unexplained as error:
         raise _not_ended(run.dump, error) from error
     except ActNow as error:
-        position, _ = run.applying.give_up()
-        run.work.report(f"from staging: up to event {position.event_id}; then: " + error.text)
-        return error
+        end = run.dump.manifest.end
+        run.applying.stop_at(end)
+        run.work.report(f"from staging: up to event {end.event_id}; then: " + error.text)
+        return _not_brought(run, error)
     _tidy(run)
     return None
+
+
+def _not_brought(run: ApplyStage, error: ActNow) -> NotBrought:
+    """Note the refusal. The plan has told of a window without events, as long as the tables are still there."""
+    tables, (begin, end) = tuple(sorted(run.dump.manifest.window.snapshots)), run.dump.layout.bounds
+    there = run.ports.replica.tables(run.policy.replica.database, tables)
+    was_planned = begin == end and len(there) == len(tables)
+    return NotBrought(tables, error, note_refused(run.ports.replica_files, run.dump) or was_planned)
 
 
 def _tidy(run: ApplyStage) -> None:

@@ -42,5 +42,14 @@ def noted_staging(files: FileReader, kept: Dump) -> NotedStaging | None:
     return NotedStaging(Position(said["event_id"], said["time"], said["digest"]), lost)
 
 
+def note_refused(files: FileWriter, kept: Dump) -> bool:
+    """Write down that tables which come whole with a window cannot be brought; True where that was there before."""
+    path = join(kept.layout.directory, "refused.json")
+    if read_json(files, path) is not None:
+        return True
+    write_json(files, path, {"tables": sorted(kept.manifest.window.snapshots)})
+    return False
+
+
 def _path(kept: Dump) -> str:
     return join(kept.layout.directory, "salvage.json")

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from twinhive.external.external_status import pending_objects
 from twinhive.incremental.own_scope import missing_between_scopes
-from twinhive.incremental.salvage import Salvage, Salvaged, is_of_another_text, staged_position, tables_to_freeze
+from twinhive.incremental.salvage import (
+    NotBrought,
+    Salvage,
+    Salvaged,
+    is_of_another_text,
+    staged_position,
+    tables_to_freeze,
+)
 from twinhive.model.errors import ActNow, Refused, refused_as
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import STAMP, Phase, ReplicaState, Stamp
@@ -100,9 +107,9 @@ class UnplannedFailover:
 
     def _salvaged(self, ports: WritePorts, state: ReplicaState) -> Salvaged:
         found = Salvage(self.policy, dict(self.holder), self.event_id, self.is_last_try).run(ports, state)
-        # A table that comes whole was not brought: what is to be approved is another replica.
-        is_news = found.trouble is not None and found.event_id > state.position.event_id
-        if found.event_id == self.event_id and not is_news:
+        if isinstance(found.trouble, NotBrought):
+            raise self._without(ports, found.trouble)
+        if found.event_id == self.event_id:
             return found
         if found.trouble:
             raise self._event_before(found.event_id, found.trouble) from found.trouble
@@ -128,6 +135,25 @@ class UnplannedFailover:
             next_step="take over before it: "
             + command("twinhive", "failover", self.policy.name, "--unplanned", "--at", str(at), "--reason", "..."),
         )
+
+    def _without(self, ports: ReadPorts, left: NotBrought) -> Refused:
+        """Return what is said of tables that come whole and are not brought: what is to be approved is without them."""
+        at, away = str(self.event_id), self._away(ports, left.tables)
+        return Refused(
+            f"the replica of policy {self.policy.name} cannot take over as it was planned; tables that come whole "
+            f"cannot be brought: {render(left.error.what)}",
+            found=f"older than event {at}, or not there: {', '.join(first_of(left.tables, _NAMED))}"
+            + (f"; not there: {', '.join(first_of(away, _NAMED))}" if away else ""),
+            expected=_AS_PLANNED,
+            next_step="see the message and the metastore's log. The same command tries it again, and takes over "
+            "without these tables where it is refused again: "
+            + command("twinhive", "failover", self.policy.name, "--unplanned", "--at", at, "--reason", "..."),
+        )
+
+    def _away(self, ports: ReadPorts, tables: Collection[str]) -> list[str]:
+        """Return the tables that the replica does not have."""
+        there = ports.replica.tables(self.policy.replica.database, sorted(tables))
+        return sorted(set(tables) - {one.name.table for one in there})
 
     def _look(self) -> Text:
         return "look what would be lost: " + command(
@@ -196,8 +222,13 @@ class UnplannedFailover:
                 "older than that event, because they are quarantined when what is staged is applied (files are lost): "
                 + ", ".join(first_of(sorted(doomed), _NAMED))
             )
-        if requested := requested_tables(ports.replica_files, policy):
+        yield from self._waiting(ports)
+
+    def _waiting(self, ports: ReadPorts) -> Iterator[str]:
+        if requested := requested_tables(ports.replica_files, self.policy):
             yield f"older than that event, because they wait for a resync: {', '.join(first_of(requested, _NAMED))}"
+            if away := self._away(ports, requested):
+                yield f"of these not on the replica at all: {', '.join(first_of(away, _NAMED))}"
 
 
 def _ahead(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Iterator[str]:

@@ -10,10 +10,11 @@ from tests.support.worlds.fake_world import killable, tuned
 from tests.unit.incremental.files.test_salvage import UP_TO_COPY, at_replica, at_source, take_over
 from tests.unit.incremental.files.test_salvage_troubles import MODES, NO, ODD
 from tests.unit.incremental.test_incremental import Followed
-from tests.unit.operations.test_failover import parameters, promotion, ready, silent
+from tests.unit.operations.test_failover import HOLDER, parameters, promotion, ready, silent
 from twinhive.dump import cleaning
-from twinhive.model.errors import ActNow, Refused, Unexplained
+from twinhive.model.errors import ActNow, Refused, TwinhiveError, Unexplained, Unreachable
 from twinhive.model.marks import PHASE, Phase
+from twinhive.operations.unplanned_failover import UnplannedFailover
 from twinhive.requests.request_files import request_table
 
 CALLS = pytest.mark.parametrize("call", ["drop_table", "create_table"])
@@ -123,4 +124,73 @@ def test_what_comes_after_the_end_of_a_window_holds_nothing_up(monkeypatch: pyte
 
     monkeypatch.setattr(cleaning, "clean_staging", refuse)
     assert any("staging cannot be cleaned" in line for line in take_over(followed))
+    assert at_replica(followed) == held
+
+
+def order(followed: Followed, event_id: int, *, last: bool) -> UnplannedFailover:
+    return UnplannedFailover(followed.policy, event_id, "gone", HOLDER, is_last_try=last)
+
+
+@pytest.mark.parametrize("first", [ODD, Unreachable("away")], ids=["odd", "away"])
+def test_a_retry_that_is_refused_does_not_take_over_without_the_table(first: TwinhiveError) -> None:
+    followed = staged("quarantine")
+    newest = followed.world.source.current_event_id()
+    silent(followed)
+    well_again = refusing_plain(followed, "create_table", first)
+    with pytest.raises(type(first)):
+        order(followed, newest, last=False).run(followed.world.ports())
+    well_again()
+    refusing_plain(followed, "create_table", NO)
+    with pytest.raises(Refused, match=r"(?s)cannot be brought.*not there: plain.*takes over without"):
+        order(followed, newest, last=True).run(followed.world.ports())
+    assert phase(followed) == Phase.FOLLOWING.value
+    plan = order(followed, newest, last=True).plan(followed.world.ports())
+    assert "of these not on the replica at all: plain" in plan
+    take_over(followed, newest)
+    assert promotion(followed).position.event_id == newest
+
+
+def test_a_rerun_after_a_kill_that_is_refused_does_not_take_over_without_the_table() -> None:
+    followed = staged("stop")
+    newest, held = followed.world.source.current_event_id(), at_source(followed)
+
+    def act(world: Followed, switch: Any) -> None:
+        take_over(world, newest, killable(world.world.ports(), switch))
+
+    tried = 0
+    for left in left_by_kills(lambda: followed, act):
+        if phase(left) != Phase.FOLLOWING.value or at_replica(left) == held:
+            continue
+        tried += 1
+        refusing_plain(left, "create_table", NO)
+        with pytest.raises(Refused, match="the metastore says no"):
+            take_over(left, newest)
+        assert phase(left) == Phase.FOLLOWING.value
+    assert tried
+
+
+@pytest.mark.parametrize("consistency", ["every_event", "window_end"])
+def test_a_window_whose_events_are_all_of_that_table_is_ended_too(consistency: str) -> None:
+    followed = ready(Followed(tuned(on_object_error="quarantine", consistency=consistency)))
+    followed.users.set_parameters("plain", {"colour": "blue"})
+    request_table(followed.world.replica_files, followed.policy, "plain", "ann")
+    followed.run_with(followed.world.ports(), UP_TO_COPY)
+    newest = followed.world.source.current_event_id()
+    silent(followed)
+    refusing_plain(followed, "create_table", NO)
+    with pytest.raises(Refused, match=rf"(?s)older than event {newest}, or not there: plain; not there: plain"):
+        take_over(followed, newest)
+    take_over(followed, newest)
+    assert promotion(followed).position.event_id == newest
+
+
+def test_a_table_that_is_taken_after_a_refusal_is_there() -> None:
+    followed = staged("stop")
+    newest, held = followed.world.source.current_event_id(), at_source(followed)
+    silent(followed)
+    well_again = refusing_plain(followed, "create_table", NO)
+    with pytest.raises(Refused):
+        take_over(followed, newest)
+    well_again()
+    take_over(followed, newest)
     assert at_replica(followed) == held
