@@ -84,6 +84,18 @@ CONNECTION_CASES = (
         _connection("EAST_HDFS", '{"extra": {"uri": "hdfs://east", "hadoop": 7}}'),
     ),
     Case(
+        "connection: a file system without a host",
+        ("check", "sales"),
+        ("connection east_hdfs cannot be used", "host none"),
+        _connection("EAST_HDFS", "{}"),
+    ),
+    Case(
+        "connection: a file system whose address has no scheme",
+        ("check", "sales"),
+        ("connection west_hdfs cannot be used", "extra uri west"),
+        _connection("WEST_HDFS", '{"extra": {"uri": "west"}}'),
+    ),
+    Case(
         "connection: a metastore without a host",
         ("status", "sales"),
         ("connection east_metastore cannot be used", "no host"),

@@ -55,3 +55,29 @@ def test_who_we_are_is_said_by_the_file_then_as_the_page_has_it(
 
 def test_a_blank_before_a_port_is_no_part_of_it() -> None:
     assert host_and_port("h1: 9083", 1) == ("h1", 9083)
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "uri"),
+    [
+        ("", None, None),
+        ("", None, ""),
+        ("", None, "west"),
+        ("nn1,nn2", 8020, None),
+        ("nn1", 99999, None),
+        ("nn1/x", None, None),
+        ("hdfs://west", None, None),
+    ],
+)
+def test_an_address_of_no_file_system_is_refused_before_anybody_asks_it(host: str, port: int | None, uri: str) -> None:
+    found = Connection("c", host, port, None, {} if uri is None else {"uri": uri})
+    with pytest.raises(InvalidSettings, match=r"(?s)connection c cannot be used.*hdfs://west"):
+        file_system_endpoint(FileSystemSettings(connection="c"), lambda name: found)
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "root"), [("nn1", None, "hdfs://nn1"), ("name_service-1", None, "hdfs://name_service-1")]
+)
+def test_a_name_node_or_a_nameservice_is_a_root(host: str, port: int | None, root: str) -> None:
+    found = Connection("c", host, port, None, {})
+    assert file_system_endpoint(FileSystemSettings(connection="c"), lambda name: found).root == root

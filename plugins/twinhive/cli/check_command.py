@@ -101,13 +101,8 @@ def check(
     with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
         check = _Check(config, configuration, remembering(resolver()), servers=servers, failover=failover)
-        entries = (
-            [configuration.replicated(policy)]
-            if policy
-            else [
-                configuration.replicated(name) for name in sorted({*configuration.policies, *configuration.placements})
-            ]
-        )
+        every = sorted({*configuration.policies, *configuration.placements})
+        entries = [configuration.replicated(name) for name in ([policy] if policy else every)]
     files = [] if policy else [*_files(configuration)]
     found: list[_Found] = []
     for entry in entries:

@@ -67,6 +67,8 @@ def file_system_endpoint(settings: FileSystemSettings, resolve: Resolve) -> File
         return FileSystemEndpoint(settings.uri or "", settings.hadoop, settings.user)
     connection = resolve(settings.connection)
     root = connection.extra.get("uri") or _hdfs_uri(connection)
+    if "://" not in root:
+        raise _unusable(connection, f"extra uri {root}", "the whole address of a file system: hdfs://west")
     own = connection.extra.get("hadoop", {})
     if not isinstance(own, Mapping):
         # Not the value: properties hold keys and passwords.
@@ -88,8 +90,11 @@ def _unusable(connection: Connection, found: str, expected: str) -> InvalidSetti
 
 
 def _hdfs_uri(connection: Connection) -> str:
-    if "://" in connection.host:
+    # Without a port it may be the name of a nameservice.
+    if "," in connection.host or host_and_port(connection.host, connection.port or 1) is None:
         raise _unusable(
-            connection, f"host {connection.host}", "a host without a scheme, or the whole address as extra `uri`"
+            connection,
+            f"host {connection.host or 'none'}, port {connection.port or 'none'}",
+            "one host, or nameservice, without a scheme, or the whole address as extra `uri`: hdfs://west",
         )
     return f"hdfs://{connection.host}:{connection.port}" if connection.port else f"hdfs://{connection.host}"
