@@ -19,7 +19,11 @@ POOL, COMMAND = "nightly copies", "airflow pools set 'nightly copies' 8 twinhive
 
 
 @pytest.fixture
-def policies(tmp_path: Path) -> PolicyFiles:
+def policies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PolicyFiles:
+    """Policies whose connections Airflow knows."""
+    for cluster in ("EAST", "WEST"):
+        monkeypatch.setenv(f"AIRFLOW_CONN_{cluster}_METASTORE", '{"conn_type": "hive_metastore", "host": "m1"}')
+        monkeypatch.setenv(f"AIRFLOW_CONN_{cluster}_HDFS", '{"conn_type": "hdfs", "host": "nn1"}')
     files = PolicyFiles(tmp_path / "config")
     files.add("sales", airflow={"events": {"pool": POOL}, "forms": {"pool": POOL}})
     files.add("plain")
