@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from twinhive.incremental.salvage import staged_position
+from twinhive.incremental.staged_windows import staged_position
 from twinhive.log.counted_events import COUNTED, Counted, NotApplied, count_events
 from twinhive.log.log_pages import LogPages
 from twinhive.model.marks import ReplicaState

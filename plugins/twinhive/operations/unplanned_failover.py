@@ -10,14 +10,8 @@ from dataclasses import dataclass
 
 from twinhive.external.external_status import pending_objects
 from twinhive.incremental.own_scope import missing_between_scopes
-from twinhive.incremental.salvage import (
-    NotBrought,
-    Salvage,
-    Salvaged,
-    is_of_another_text,
-    staged_position,
-    tables_to_freeze,
-)
+from twinhive.incremental.salvage import NotBrought, Salvage, Salvaged
+from twinhive.incremental.staged_windows import is_of_another_text, staged_position, tables_to_freeze
 from twinhive.model.errors import ActNow, Refused, refused_as
 from twinhive.model.frozen import frozen_tables
 from twinhive.model.marks import STAMP, Phase, ReplicaState, Stamp

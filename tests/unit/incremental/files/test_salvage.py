@@ -14,7 +14,7 @@ from tests.unit.operations.test_failover import HOLDER, position, promotion, rea
 from twinhive.dump.claiming import discard_dump
 from twinhive.dump.layout import DumpKind
 from twinhive.dump.store import dumps_of, open_dump
-from twinhive.incremental import salvage
+from twinhive.incremental import staged_windows
 from twinhive.incremental.kept_windows import DIRECTORY, kept_windows
 from twinhive.model.errors import ActNow, Refused, Unexplained
 from twinhive.model.files import join
@@ -97,7 +97,7 @@ def test_for_an_answer_that_nobody_knows_nothing_that_is_staged_is_passed_over(
     followed.run_with(followed.world.ports(), UP_TO_COPY)
     silent(followed)
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(salvage, "check_window", answer_oddly)
+        meanwhile.setattr(staged_windows, "check_window", answer_oddly)
         with pytest.raises(Unexplained, match="reading what was copied"):
             UnplannedFailover(followed.policy, 0, "why", HOLDER).plan(followed.world.ports())
     take_over(followed)
