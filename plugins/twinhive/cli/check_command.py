@@ -15,7 +15,7 @@ from twinhive.cli.connection_sources import remembering, resolver, troubles_of_c
 from twinhive.cli.exits import exit_of
 from twinhive.cli.json_output import print_json
 from twinhive.cli.terminal import AsJson, Config, console, errors_shown, escape, say, show_error
-from twinhive.model.errors import InvalidSettings, TwinhiveError
+from twinhive.model.errors import Foreign, InvalidSettings, TwinhiveError
 from twinhive.model.remotes.definitions import REMOTES_FILE
 from twinhive.model.text import render
 from twinhive.settings import Configuration, PolicyEntry, PolicySettings, Resolve
@@ -194,7 +194,7 @@ class _Check:
             _part(entry.name, partial(self._connections, entry.name, settings)),
             _part(entry.name, partial(self._pools, entry.name, settings)),
         ]
-        parts += [_part(entry.name, partial(_ask_servers, self.config, entry.name))] if self.servers else []
+        parts += [_part(entry.name, partial(self._servers, entry))] if self.servers else []
         parts += [_part(entry.name, partial(_ask_whether_ready, self.config, entry.name))] if self.failover else []
         # One that keeps several parts from their answers is said once.
         problems = {str(problem): problem for part in parts for problem in part.problems}
@@ -202,6 +202,15 @@ class _Check:
 
     def _connections(self, policy: str, settings: PolicySettings) -> _Found:
         return _Found(policy, troubles_of_connections(self.configuration, settings, self.resolve))
+
+    def _servers(self, entry: PolicyEntry) -> _Found:
+        """Ask as a bootstrap does. Of the opposite direction the database is nobody's replica until a failover."""
+        found = _ask_servers(self.config, entry.name)
+        problems = [one for one in found.problems if not (entry.reverse_of and isinstance(one, Foreign))]
+        if len(problems) == len(found.problems):
+            return found
+        asleep = f"it replicates nothing until {entry.reverse_of} has failed over"
+        return _Found(entry.name, problems, [*found.servers, asleep])
 
     def _pools(self, policy: str, settings: PolicySettings) -> _Found:
         return _Found(policy, troubles_of_pools(policy, settings))

@@ -8,7 +8,7 @@ from tests.support.policy_terminal import Terminal
 from twinhive.cli import check_command
 from twinhive.cli.connection_sources import remembering, troubles_of_connections
 from twinhive.model.connections import Connection
-from twinhive.model.errors import InvalidSettings, TwinhiveError, UnknownConnection
+from twinhive.model.errors import Foreign, InvalidSettings, TwinhiveError, UnknownConnection
 from twinhive.settings import load_configuration
 
 NO_POOL = InvalidSettings("there is no pool copies", found="none", expected="one", next_step="make it")
@@ -84,3 +84,19 @@ def test_a_connection_that_nobody_knows_is_a_problem_where_airflow_is_asked(
     settings = configuration.policies["sales"].usable()
     monkeypatch.setenv("TWINHIVE_CONNECTIONS", source)
     assert len(troubles_of_connections(configuration, settings, unknown)) == problems_there
+
+
+@pytest.mark.parametrize(("policy", "said"), [("sales", 2), ("sales_back", 1)])
+def test_that_the_opposite_direction_has_no_replica_yet_is_no_problem(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, policy: str, said: int
+) -> None:
+    """Nobody is told to drop the primary because of it."""
+    terminal.policies.add("sales", failover={"reverse": {"dump_root": "hdfs://west/dumps"}})
+    foreign = Foreign("not its database", found="a", expected="b", next_step="drop it")
+    refused = InvalidSettings("something else", found="a", expected="b", next_step="c")
+    monkeypatch.setattr(
+        check_command, "_ask_servers", lambda config, name: check_command._Found(name, [foreign, refused])
+    )
+    (checked,) = terminal.document("check", policy, "--servers", code=4)["policies"]
+    assert [problem["what"] for problem in checked["problems"]] == ["not its database", "something else"][-said:]
+    assert ("it replicates nothing until sales has failed over" in checked["servers"]) == (policy != "sales")
