@@ -12,6 +12,7 @@ from benchmarks.measuring import measured
 from tests.support.builders import a_policy
 from tests.support.hive.metastore_objects import a_partition, a_table
 from twinhive.leaves.side import Side, SideRole
+from twinhive.model.changes.events import Position
 from twinhive.model.files import FileStatus
 from twinhive.model.names import TableName
 from twinhive.model.objects import Partition, Table
@@ -114,7 +115,7 @@ class Night:
         compared, source, replica = compare(source, replica, table)
         assert not compared.differences
         for one, place in zip((source, replica), places, strict=True):
-            place.write_bytes(KeptLedger(one.ledger, 1, day).packed(table))
+            place.write_bytes(KeptLedger(one.ledger, Position(1), day).packed(table))
 
 
 def nights(leaves: int, tables: int, kept: str) -> None:

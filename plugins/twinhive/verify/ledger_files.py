@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from twinhive.leaves.side import SideRole
-from twinhive.model.changes.events import Position
+from twinhive.model.changes.events import NOWHERE, Position
 from twinhive.model.equality.leaf_records import WIDTH, Ledger
 from twinhive.model.errors import Missing
 from twinhive.model.files import base_name, join, short_hash
@@ -35,18 +35,20 @@ def verify_directory(policy: Policy) -> str:
 class KeptLedger:
     """What is remembered of a table on one side.
 
-    event   the leaves are as of this event of the side's log, or later
+    event   the leaves are as of this event of the side's log, or later; without its time and digest where a
+            version wrote it that did not keep them
     slice   the day, counted from 1970, whose share of checksums was read last; 0: nobody knows
     """
 
     ledger: Ledger = field(default_factory=Ledger)
-    event: int = 0
+    event: Position = NOWHERE
     slice: int = 0
 
     def packed(self, of: str) -> bytes:
         """Return what is written; `of` says whose leaves they are."""
         segments = [self.ledger.segments[at] for at in sorted(self.ledger.segments)]
-        head = {"version": _VERSION, "of": of, "event": self.event, "slice": self.slice, "digest": _digest(segments)}
+        event = {"event": self.event.event_id, "time": self.event.time, "message": self.event.digest}
+        head = {"version": _VERSION, "of": of, **event, "slice": self.slice, "digest": _digest(segments)}
         return b"".join([json.dumps(head).encode(), b"\n", *segments])
 
     @classmethod
@@ -58,7 +60,8 @@ class KeptLedger:
             head = json.loads(line)
             if (head["version"], head["of"], head["digest"]) != (_VERSION, of, _digest([body])):
                 return None
-            return cls(_ledger_of(body), head["event"], head["slice"])
+            event = Position(head["event"], head.get("time", 0), head.get("message", ""))
+            return cls(_ledger_of(body), event, head["slice"])
         except (ValueError, KeyError, TypeError):
             return None
 

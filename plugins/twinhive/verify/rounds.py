@@ -18,7 +18,7 @@ from twinhive.verify.hot_leaves import MOST_HOT, HotLeaf, HotLooks, JudgedLeaf
 from twinhive.verify.ledger_files import KeptLedger, LedgerFiles
 from twinhive.verify.ledger_reading import Due, TableRead, read_table, with_checksums_of_both
 from twinhive.verify.table_judging import TableComparison, TableVerdict, compare
-from twinhive.verify.touched import DATABASE, Touched, touched_after
+from twinhive.verify.touched import DATABASE, UNKNOWN, Touched, touched_after
 from twinhive.verify.verified_scope import VerifyScope
 
 _TABLES_AT_ONCE = 50
@@ -128,10 +128,10 @@ class Looking:
 
     def _compare(self, name: str, tables: Sequence[Table | None]) -> TableComparison:
         read: list[TableRead] = []
-        events = [own.end.event_id for own in self._own]
+        events = [own.end for own in self._own]
         for side, table, ledgers, own in zip(self._sides, tables, self._ledgers, self._own, strict=True):
             kept = ledgers.read(name)
-            touched = own.of(name, kept.event if kept else 0)
+            touched = own.since(kept.event, name, side.metastore) if kept else UNKNOWN
             read.append(read_table(side, table, kept, touched, self._due))
         source, replica = with_checksums_of_both(read[0], read[1])
         compared, source, replica = compare(source, replica, name)

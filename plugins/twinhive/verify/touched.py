@@ -66,6 +66,7 @@ class Touched:
     _leaves: dict[str, dict[str, int]] = field(default_factory=dict)
     _whole: dict[str, int] = field(default_factory=dict)
     _everything: int = 0
+    _of_this_log: dict[Position, bool] = field(default_factory=dict)
 
     @classmethod
     def after(cls, database: str, begin: Position) -> "Touched":
@@ -87,6 +88,20 @@ class Touched:
             return UNKNOWN
         leaves = self._leaves.get(table, {})
         return TouchedLeaves(names=frozenset(name for name, event in leaves.items() if event > after))
+
+    def since(self, seen: Position, table: str, log: MetastoreReader) -> TouchedLeaves:
+        """Return what was told of a table since an event was seen, all of it where another one has its number by now.
+
+        The log is known to be the one it was as far as it was read before: one that was restored to an event after that
+        gives the numbers that follow to other events.
+        """
+        told = self.of(table, seen.event_id)
+        if told.whole:
+            return told
+        if seen not in self._of_this_log:
+            is_begin = not seen.digest and seen.event_id == self.told_since
+            self._of_this_log[seen] = is_begin or position_at(log, seen.event_id) == seen
+        return told if self._of_this_log[seen] else UNKNOWN
 
     def tables(self) -> set[str]:
         """Return the tables of which anything was told."""

@@ -1,5 +1,6 @@
 """A metastore that was restored keeps its log's id: what was remembered of the log that it had is not believed."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -7,7 +8,11 @@ import pytest
 from tests.support.worlds.fake_world import backup
 from tests.unit.verify.test_verify import ORDERS, PLAIN, Damage, file_of, parameter, partition_parameter, write
 from tests.unit.verify.verifying import Verifying
+from twinhive.leaves.side import SideRole
+from twinhive.model.files import join
 from twinhive.model.names import TableName
+from twinhive.ports import children
+from twinhive.verify.ledger_files import verify_directory
 
 
 @pytest.fixture
@@ -23,6 +28,17 @@ def damaged_and_mended(v: Verifying, damage: Damage) -> Callable[[], None]:
     v.world.replica.alter_table(PLAIN, table)
     v.world.replica.alter_partitions(partitions)
     return restore
+
+
+def forget_what_events_were(v: Verifying) -> None:
+    """Let all ledgers be as they were written before the time and the digest of their event stood in them."""
+    files = v.world.ports().replica_files
+    for role in SideRole:
+        for child in children(files, join(verify_directory(v.followed.policy), role.value)):
+            head, newline, body = files.read(child.path).partition(b"\n")
+            if child.path.endswith(".ledger"):
+                kept = {key: value for key, value in json.loads(head).items() if key not in {"time", "message"}}
+                files.write(child.path, json.dumps(kept).encode() + newline + body)
 
 
 def other_events(v: Verifying, count: int) -> None:
@@ -52,10 +68,12 @@ def test_damage_that_comes_back_with_a_backup_is_found(
 
 
 @DAMAGES
-def test_also_where_single_tables_alone_were_verified(verifying: Verifying, damage: Damage) -> None:
+@pytest.mark.parametrize("grows", [0, 1, 2, 3])
+def test_also_where_single_tables_alone_were_verified(verifying: Verifying, damage: Damage, grows: int) -> None:
     restore = damaged_and_mended(verifying, damage)
     assert verifying.verify("plain", "orders").is_equal
     restore()
+    other_events(verifying, grows)
     assert len(verifying.findings("plain", "orders")) == 1
 
 
@@ -74,6 +92,31 @@ def test_also_where_the_log_grows_past_what_is_remembered_while_it_is_read(
         return read_by_name(*args)
 
     monkeypatch.setattr(verifying.world.replica, "tables", busy)
+    assert len(verifying.findings()) == 1
+
+
+@DAMAGES
+@pytest.mark.parametrize("by_earlier_version", [False, True])
+def test_also_where_it_is_restored_to_an_event_that_came_while_it_was_verified(
+    verifying: Verifying, damage: Damage, by_earlier_version: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event that the night began with is still there, and those of its ledgers have made way for others."""
+    monkeypatch.setattr("twinhive.verify.rounds._TABLES_AT_ONCE", 1)
+    replica, restores = verifying.world.replica, list[Callable[[], None]]()
+    read_by_name = replica.tables
+
+    def mended_meanwhile(*args: object) -> object:
+        if not restores:
+            restores.append(damaged_and_mended(verifying, damage))
+        return read_by_name(*args)
+
+    monkeypatch.setattr(replica, "tables", mended_meanwhile)
+    assert verifying.verify().is_equal
+    if by_earlier_version:
+        forget_what_events_were(verifying)
+    restores[0]()
+    other_events(verifying, 40)
+    verifying.next_night()
     assert len(verifying.findings()) == 1
 
 
