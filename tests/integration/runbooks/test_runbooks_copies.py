@@ -54,15 +54,24 @@ class Placement:
         runs = self.airflow.api.dag_runs(self.dag_id)
         return any(run["state"] in _AT_WORK for run in runs)
 
+    def has_processes(self) -> bool:
+        """True while a task of the placement's DAG, or what looks after it, is a process."""
+        instances = (one["id"] for run in self.airflow.runs(self.dag_id) for one in run.instances())
+        return any(self.airflow.processes(instance) for instance in instances)
+
     def stand_still(self, oncall: OnCall | None = None) -> None:
-        """Let nothing copy: a run that was under way when its DAG was paused would stay so, and go on afterwards."""
+        """Let nothing copy.
+
+        A run that was under way when its DAG was paused would stay so, and go on afterwards; a task goes on for seconds
+        after its run was marked as failed, and would take marks away that a test waits for another run to take.
+        """
         self.airflow.api.pause(self.dag_id)
         for run in self.airflow.api.dag_runs(self.dag_id):
             if run["state"] in _AT_WORK:
                 self.airflow.api.mark_run_failed(self.dag_id, run["dag_run_id"])
             if oncall:
                 oncall.leave_out(run["dag_run_id"])
-        until(lambda: not self.at_work(), "nothing copies", every=0.5)
+        until(lambda: not (self.at_work() or self.has_processes()), "nothing copies", every=0.5)
 
     def oncall(self, request: pytest.FixtureRequest) -> OnCall:
         """Open the runbook that a test names by its marker."""
