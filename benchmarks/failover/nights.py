@@ -115,7 +115,7 @@ class Night:
         compared, source, replica = compare(source, replica, table)
         assert not compared.differences
         for one, place in zip((source, replica), places, strict=True):
-            place.write_bytes(KeptLedger(one.ledger, Position(1), day).packed(table))
+            place.write_bytes(KeptLedger(one.ledger, 1, Position(1), day).packed(table))
 
 
 def nights(leaves: int, tables: int, kept: str) -> None:

@@ -35,20 +35,22 @@ def verify_directory(policy: Policy) -> str:
 class KeptLedger:
     """What is remembered of a table on one side.
 
-    event   the leaves are as of this event of the side's log, or later; without its time and digest where a
-            version wrote it that did not keep them
+    event   the leaves are as of this event of the side's log, or later
+    until   and as of this one at the latest; nowhere where a version wrote it that did not keep it
     slice   the day, counted from 1970, whose share of checksums was read last; 0: nobody knows
     """
 
     ledger: Ledger = field(default_factory=Ledger)
-    event: Position = NOWHERE
+    event: int = 0
+    until: Position = NOWHERE
     slice: int = 0
 
     def packed(self, of: str) -> bytes:
         """Return what is written; `of` says whose leaves they are."""
         segments = [self.ledger.segments[at] for at in sorted(self.ledger.segments)]
-        event = {"event": self.event.event_id, "time": self.event.time, "message": self.event.digest}
-        head = {"version": _VERSION, "of": of, **event, "slice": self.slice, "digest": _digest(segments)}
+        until = [self.until.event_id, self.until.time, self.until.digest]
+        events = {"event": self.event, "until": until}
+        head = {"version": _VERSION, "of": of, **events, "slice": self.slice, "digest": _digest(segments)}
         return b"".join([json.dumps(head).encode(), b"\n", *segments])
 
     @classmethod
@@ -60,8 +62,8 @@ class KeptLedger:
             head = json.loads(line)
             if (head["version"], head["of"], head["digest"]) != (_VERSION, of, _digest([body])):
                 return None
-            event = Position(head["event"], head.get("time", 0), head.get("message", ""))
-            return cls(_ledger_of(body), event, head["slice"])
+            until = Position(*head["until"]) if "until" in head else NOWHERE
+            return cls(_ledger_of(body), head["event"], until, head["slice"])
         except (ValueError, KeyError, TypeError):
             return None
 

@@ -6,7 +6,7 @@ from math import inf
 
 from twinhive.leaves.side import sides_of
 from twinhive.model.changes.events import Position
-from twinhive.model.equality.leaf_records import OWN_LEAF
+from twinhive.model.equality.leaf_records import OWN_LEAF, Ledger
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.objects import Table
 from twinhive.model.text import render
@@ -18,7 +18,7 @@ from twinhive.verify.hot_leaves import MOST_HOT, HotLeaf, HotLooks, JudgedLeaf
 from twinhive.verify.ledger_files import KeptLedger, LedgerFiles
 from twinhive.verify.ledger_reading import Due, TableRead, read_table, with_checksums_of_both
 from twinhive.verify.table_judging import TableComparison, TableVerdict, compare
-from twinhive.verify.touched import DATABASE, UNKNOWN, Touched, touched_after
+from twinhive.verify.touched import DATABASE, UNKNOWN, Touched, newest_position, touched_after
 from twinhive.verify.verified_scope import VerifyScope
 
 _TABLES_AT_ONCE = 50
@@ -129,14 +129,17 @@ class Looking:
     def _compare(self, name: str, tables: Sequence[Table | None]) -> TableComparison:
         read: list[TableRead] = []
         events = [own.end for own in self._own]
+        known = list[Ledger | None]()
         for side, table, ledgers, own in zip(self._sides, tables, self._ledgers, self._own, strict=True):
             kept = ledgers.read(name)
-            touched = own.since(kept.event, name, side.metastore) if kept else UNKNOWN
-            read.append(read_table(side, table, kept, touched, self._due))
+            touched = own.since(kept.event, kept.until, name, side.metastore) if kept else UNKNOWN
+            read.append(one := read_table(side, table, kept, touched, self._due))
+            known.append(one.ledger if kept and kept.ledger == one.ledger and not one.read else None)
         source, replica = with_checksums_of_both(read[0], read[1])
         compared, source, replica = compare(source, replica, name)
-        for ledgers, one, event in zip(self._ledgers, (source, replica), events, strict=True):
-            ledgers.write(name, KeptLedger(one.ledger, event, self._due.day))
+        for ledgers, one, same, event in zip(self._ledgers, (source, replica), known, events, strict=True):
+            until = event if one.ledger is same else newest_position(one.side.metastore)
+            ledgers.write(name, KeptLedger(one.ledger, event.event_id, until, self._due.day))
         return compared
 
 

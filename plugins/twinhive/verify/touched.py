@@ -89,19 +89,19 @@ class Touched:
         leaves = self._leaves.get(table, {})
         return TouchedLeaves(names=frozenset(name for name, event in leaves.items() if event > after))
 
-    def since(self, seen: Position, table: str, log: MetastoreReader) -> TouchedLeaves:
-        """Return what was told of a table since an event was seen, all of it where another one has its number by now.
+    def since(self, after: int, until: Position, table: str, log: MetastoreReader) -> TouchedLeaves:
+        """Return what was told of a table that was read between two events; any of its leaves where `until` is no more.
 
-        The log is known to be the one it was as far as it was read before: one that was restored to an event after that
-        gives the numbers that follow to other events.
+        A log that was restored to an event in between gives the numbers that follow to others: none of them tells of
+        what the restore has taken back.
         """
-        told = self.of(table, seen.event_id)
+        told = self.of(table, after)
         if told.whole:
             return told
-        if seen not in self._of_this_log:
-            is_begin = not seen.digest and seen.event_id == self.told_since
-            self._of_this_log[seen] = is_begin or position_at(log, seen.event_id) == seen
-        return told if self._of_this_log[seen] else UNKNOWN
+        if until not in self._of_this_log:
+            self._of_this_log[until] = position_at(log, until.event_id) == until
+        is_known = self._of_this_log[until] if until.digest else until.event_id == self.told_since
+        return told if is_known else UNKNOWN
 
     def tables(self) -> set[str]:
         """Return the tables of which anything was told."""
@@ -129,13 +129,18 @@ class Touched:
             self._whole[table] = event_id
 
 
+def newest_position(log: MetastoreReader) -> Position:
+    """Return the newest event of a log."""
+    return position_at(log, log.current_event_id())
+
+
 def touched_after(metastore: MetastoreReader, database: str, begin: Position | None) -> Touched:
     """Return what a metastore's log has told after a position, None for one that nobody has noted.
 
     Where no position is noted, it is read from now on. A log that has a gap there, or is another one, tells nothing:
     what is remembered may be of any event of the one that was.
     """
-    newest = position_at(metastore, metastore.current_event_id())
+    newest = newest_position(metastore)
     if not keeps_log(metastore):
         return Touched(database, newest, inf)
     touched = Touched.after(database, begin or newest)

@@ -31,13 +31,13 @@ def damaged_and_mended(v: Verifying, damage: Damage) -> Callable[[], None]:
 
 
 def forget_what_events_were(v: Verifying) -> None:
-    """Let all ledgers be as they were written before the time and the digest of their event stood in them."""
+    """Let all ledgers be as they were written before the newest event that they may know of stood in them."""
     files = v.world.ports().replica_files
     for role in SideRole:
         for child in children(files, join(verify_directory(v.followed.policy), role.value)):
             head, newline, body = files.read(child.path).partition(b"\n")
             if child.path.endswith(".ledger"):
-                kept = {key: value for key, value in json.loads(head).items() if key not in {"time", "message"}}
+                kept = {key: value for key, value in json.loads(head).items() if key != "until"}
                 files.write(child.path, json.dumps(kept).encode() + newline + body)
 
 
@@ -97,18 +97,24 @@ def test_also_where_the_log_grows_past_what_is_remembered_while_it_is_read(
 
 @DAMAGES
 @pytest.mark.parametrize("by_earlier_version", [False, True])
+@pytest.mark.parametrize("comes", ["before its table is looked at", "while it is"])
 def test_also_where_it_is_restored_to_an_event_that_came_while_it_was_verified(
-    verifying: Verifying, damage: Damage, by_earlier_version: bool, monkeypatch: pytest.MonkeyPatch
+    verifying: Verifying, damage: Damage, comes: str, by_earlier_version: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The event that the night began with is still there, and those of its ledgers have made way for others."""
+    """The event that the night began with is still there, and others have the numbers of those that came meanwhile."""
     monkeypatch.setattr("twinhive.verify.rounds._TABLES_AT_ONCE", 1)
     replica, restores = verifying.world.replica, list[Callable[[], None]]()
+    table, partitions = replica.table(PLAIN), replica.partitions(ORDERS, ["p=a b"])
+    damage(verifying)
     read_by_name = replica.tables
+    damaged = "plain" if damage is parameter else "orders"
 
-    def mended_meanwhile(*args: object) -> object:
-        if not restores:
-            restores.append(damaged_and_mended(verifying, damage))
-        return read_by_name(*args)
+    def mended_meanwhile(database: str, names: list[str]) -> object:
+        if not restores and (comes != "while it is" or damaged in names):
+            restores.append(backup(replica))
+            replica.alter_table(PLAIN, table)
+            replica.alter_partitions(partitions)
+        return read_by_name(database, names)
 
     monkeypatch.setattr(replica, "tables", mended_meanwhile)
     assert verifying.verify().is_equal
