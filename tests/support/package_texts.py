@@ -8,6 +8,7 @@ from pathlib import Path
 
 from twinhive.model import next_steps
 from twinhive.model.text import (
+    Again,
     Clear,
     Command,
     Either,
@@ -28,7 +29,7 @@ MODULES = sorted({*PLUGINS.rglob("*.py")} - {PLUGINS / "twinhive" / "model" / "t
 # Stands for whatever is put in when the text is made: a policy, a table, an id.
 FILLED_IN = "1"
 
-KINDS = (Clear, Retry, StartDag, ResyncTable, Exclude, Setting, Command, Either)
+KINDS = (Clear, Again, Retry, StartDag, ResyncTable, Exclude, Setting, Command, Either)
 WAYS = {name: way for name, way in vars(next_steps).items() if inspect.isfunction(way)}
 WAYS |= {kind.__name__: kind for kind in KINDS}
 PHRASES = {name: way for name, way in vars(next_steps).items() if name[0].isupper() and isinstance(way, Phrase)}

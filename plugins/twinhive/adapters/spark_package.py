@@ -16,7 +16,7 @@ from pathlib import Path
 
 import twinhive
 from twinhive.model.errors import ActNow, Refused
-from twinhive.model.text import Clear
+from twinhive.model.text import Again
 
 _PURE = (
     *("__init__.py", "ports/*.py", "model/**/*.py", "threads/*.py", "transfer/**/*.py"),
@@ -58,7 +58,7 @@ def package_cache() -> Path:
             f"others may put code into {cache}, which would run as ours",
             found=found,
             expected=f"a directory of user id {os.getuid()} that no group and no other user may write",
-            next_step=f"remove {cache}, or set TMPDIR; then " + Clear("this task, or run again"),
+            next_step=f"remove {cache}, or set TMPDIR; then " + Again(),
         )
     return cache
 

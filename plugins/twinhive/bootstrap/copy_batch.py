@@ -16,7 +16,7 @@ from twinhive.model.errors import Missing
 from twinhive.model.marks import ReplicaState
 from twinhive.model.next_steps import bootstrap, resync
 from twinhive.model.policy import Policy
-from twinhive.model.text import Clear, Text
+from twinhive.model.text import Again, Clear, Text
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.replica.replica_state import already_at, state_now
 from twinhive.step.base import Work
@@ -42,7 +42,7 @@ class Copied:
     skipped_files: int = 0
 
 
-_MEND = "mend what is said above, then " + Clear("this task with all tasks after it")
+_MEND = "mend what is said above, then " + Again("this task with all tasks after it")
 
 
 @dataclass(frozen=True)

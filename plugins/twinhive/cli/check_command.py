@@ -19,7 +19,7 @@ from twinhive.model.errors import Foreign, InvalidSettings, TwinhiveError
 from twinhive.model.remotes.definitions import REMOTES_FILE
 from twinhive.model.text import render
 from twinhive.settings import Configuration, PolicyEntry, PolicySettings, Resolve
-from twinhive.settings.configuration_loading import CLUSTERS_FILE, refuse_wrong_clusters
+from twinhive.settings.read_configuration import CLUSTERS_FILE
 from twinhive.settings.remotes import load_remotes
 
 app = typer.Typer(rich_markup_mode=None)
@@ -132,8 +132,8 @@ def _files(configuration: Configuration) -> Iterator[_File]:
     directory = configuration.directory
     clusters, remotes = directory / CLUSTERS_FILE, directory / REMOTES_FILE
     wrong = False
-    for path, look in ((clusters, refuse_wrong_clusters), (remotes, load_remotes)):
-        problems = _problems(partial(look, path))
+    for path, look in ((clusters, configuration.refuse_wrong_clusters), (remotes, partial(load_remotes, remotes))):
+        problems = _problems(look)
         wrong = wrong or bool(problems)
         yield _File(path.name, problems)
     if not wrong and not remotes.exists() and not _is_used(configuration):

@@ -38,7 +38,7 @@ def plain(value: Any) -> Any:
 
 def error_fields(error: TwinhiveError) -> dict[str, Any]:
     """Return what an error says, as the fields of an object."""
-    words = error.words
+    words = error.in_a_terminal().words
     return {
         "family": "try_again" if isinstance(error, TryAgain) else "act_now",
         "kind": type(error).__name__,

@@ -91,7 +91,7 @@ def show_error(error: TwinhiveError, of: str = "") -> None:
     """Print an error, of a policy where there are several, where it does not mix with results."""
     family = "try again later" if isinstance(error, TryAgain) else "a person must act first"
     _console(stderr=True).print(
-        f"[bold red]error[/]{of and f' in policy {of}'} ({family}): {escape(str(error))}",
+        f"[bold red]error[/]{of and f' in policy {of}'} ({family}): {escape(str(error.in_a_terminal()))}",
         highlight=False,
         soft_wrap=True,
     )

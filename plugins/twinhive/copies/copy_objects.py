@@ -7,7 +7,7 @@ from twinhive.bootstrap.copy_batch import Copied
 from twinhive.copies.lists import files_path, open_list, result_path
 from twinhive.dump.json_files import write_json
 from twinhive.dump.shards import unpack_lines
-from twinhive.model.text import Clear, Text
+from twinhive.model.text import Again, Text
 from twinhive.ports import ReadPorts, WritePorts
 from twinhive.step.base import Work
 from twinhive.transfer.staged.copy_items import copy_items
@@ -25,7 +25,7 @@ class CopyObjects:
     @property
     def mend(self) -> Text:
         """What a person can do about files that cannot be copied."""
-        return "mend what is said above, then " + Clear("this task with all tasks after it")
+        return "mend what is said above, then " + Again("this task with all tasks after it")
 
     def job(self, ports: ReadPorts) -> CopyJob | None:
         """Return the job to run, None when there is nothing to copy. Raises ActNow for a list that is gone."""

@@ -9,7 +9,7 @@ from twinhive.dump.manifest import DumpManifest
 from twinhive.dump.store import Dump, found_in, open_dump
 from twinhive.model.errors import ActNow, Missing, TryAgain
 from twinhive.model.policy import Policy
-from twinhive.model.text import Clear, Text
+from twinhive.model.text import Again, Text
 from twinhive.ports import FileReader, FileWriter
 
 
@@ -49,7 +49,7 @@ def _taken_away(what: str, found: Text) -> TryAgain:
         what,
         found=found,
         expected="a dump that only the run which began it writes or removes",
-        next_step="nothing, when that run has gone on; else " + Clear("this task"),
+        next_step="nothing, when that run has gone on; else " + Again(),
     )
 
 
@@ -67,7 +67,7 @@ def publish_dump(files: FileWriter, attempt: DumpLayout, layout: DumpLayout, man
             f"the dump {layout.directory} appeared while another one was being written",
             found=f"{layout.directory}, and {attempt.directory}",
             expected="one run that writes it",
-            next_step=Clear("this task") + "; another run of it seems to be active",
+            next_step=Again() + "; another run of it seems to be active",
         )
     return Dump(layout, manifest)
 

@@ -16,7 +16,7 @@ from twinhive.model.errors import ActNow, DumpReplaced, Missing, TryAgain
 from twinhive.model.files import join
 from twinhive.model.next_steps import bootstrap
 from twinhive.model.policy import Policy
-from twinhive.model.text import Clear
+from twinhive.model.text import Again, Clear
 from twinhive.ports import FileReader, children, if_there
 
 
@@ -152,7 +152,7 @@ def planned_anew(policy: Policy, replaced: DumpReplaced) -> TryAgain:
         f"another run of policy {policy.name} has replaced or removed the dump that this one has planned",
         found=replaced.found,
         expected=replaced.expected,
-        next_step="nothing, when that run goes on; else " + Clear("this task") + ", or run the phase again",
+        next_step="nothing, when that run goes on; else " + Again() + ", or run the phase again",
     )
 
 

@@ -13,7 +13,7 @@ from twinhive.model.names import TableName
 from twinhive.model.next_steps import command
 from twinhive.model.objects import Parameters
 from twinhive.model.policy import Policy
-from twinhive.model.text import Clear, ResyncTable, Text
+from twinhive.model.text import Again, ResyncTable, Text
 from twinhive.ports import ReadPorts
 from twinhive.replica.pending_files import pending_names
 from twinhive.replica.replica_state import state_of
@@ -130,7 +130,7 @@ def table_in_scope(policy: Policy, table: str) -> str:
         f"policy {policy.name} does not replicate table {table}",
         found=table,
         expected=f"a table of {policy.source.database} that tables.include and tables.exclude select",
-        next_step="correct the sensor's table, then " + Clear("this task"),
+        next_step="correct the sensor's table, then " + Again(),
     )
 
 
@@ -166,7 +166,7 @@ def _no_table(ports: ReadPorts, policy: Policy, wanted: Wanted) -> Lack | None:
             f"table {wanted.table} of policy {policy.name} is not replicated",
             found=reason,
             expected="a table that has a twin",
-            next_step="take the sensor out of the DAG, or let it wait for another table; then " + Clear("this task"),
+            next_step="take the sensor out of the DAG, or let it wait for another table; then " + Again(),
         )
     return Lack(Where.LATER, 0, f"the replica has no table {wanted.table}, though the source has one")
 

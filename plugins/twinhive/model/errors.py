@@ -9,6 +9,7 @@ those that are `Unexplained`, where whoever repeats work has tries left.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Self
 
 from twinhive.model.printable import printable
 from twinhive.model.text import Reader, Retry, Text, commands_of, render, text_of
@@ -50,6 +51,12 @@ class TwinhiveError(Exception):
         """Whom it was met with, as far as that is known (`about`)."""
         self.may_still_happen = False
         """Beside it, a call of ours got no answer, and may still take effect."""
+
+    def in_a_terminal(self) -> Self:
+        """Let it be for who has run a command, unless somebody has said already whom it is for; return it."""
+        if self.reader is Reader.POLICIES:
+            self.reader = Reader.COMMANDS
+        return self
 
     @property
     def words(self) -> ErrorWords:

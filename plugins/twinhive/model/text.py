@@ -11,6 +11,7 @@ from enum import Enum
 from typing import assert_never
 
 _RUN_AGAIN = "run the statement again"
+_COMMAND_AGAIN = "run the command again"
 _SOME_POLICY = "<policy>"
 _BEGIN_ANEW = "drop the replica, then dump and load the whole database"
 _TWO_DUMPS = "two more dumps, one that leaves the table out (REPLACE) and one that takes it in again"
@@ -22,6 +23,8 @@ class Reader(Enum):
     POLICIES = "policies"
     TERMINAL = "terminal"
     """Who has started a phase there, without Airflow: there is no task to clear."""
+    COMMANDS = "commands"
+    """Who has run another command there: there are tasks in Airflow, and it is the command that failed."""
     STATEMENTS = "statements"
 
 
@@ -40,9 +43,16 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Clear(Phrase):
-    """Do failed work again: `Clear("the task apply")`, `Clear("this task")`."""
+    """Do failed work of a policy again: `Clear("the task apply")`. Of what has raised the error itself: `Again`."""
 
     tasks: str
+
+
+@dataclass(frozen=True)
+class Again(Clear):
+    """Do again what has met the error, a task or a command."""
+
+    tasks: str = "this task"
 
 
 @dataclass(frozen=True)
@@ -194,10 +204,18 @@ def _resync(policy: str, table: str | None) -> Text:
     return Command(("twinhive", "resync", *(["--"] if table.startswith("-") else []), policy, table))
 
 
+def _for_commands(step: _Worded) -> Text:
+    match step:
+        case Again():
+            return _COMMAND_AGAIN
+        case _:
+            return _for_policies(step)
+
+
 def _for_terminal(step: _Worded) -> Text:
     match step:
         case Clear() | Retry():
-            return "run the command again"
+            return _COMMAND_AGAIN
         case StartDag(phase, policy):
             return Command(("twinhive", "run", policy or ThePolicy(), phase, *(() if policy else ("--again",))))
         case ResyncTable() | Exclude() | Setting() | Either():
@@ -227,6 +245,7 @@ def _for_statements(step: _Worded) -> Text:
 _WORDED: Mapping[Reader, Callable[[_Worded], Text]] = {
     Reader.POLICIES: _for_policies,
     Reader.TERMINAL: _for_terminal,
+    Reader.COMMANDS: _for_commands,
     Reader.STATEMENTS: _for_statements,
 }
 

@@ -14,19 +14,16 @@ from typing import Any
 
 import yaml
 
-from twinhive.model.errors import InvalidSettings
 from twinhive.settings.clusters import ClusterSettings, ClustersFile, with_shared_metastores, wrong_shares
 from twinhive.settings.placement_rules import apart, with_placement_rules
 from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.policy_conflicts import with_rules, without_conflicts
 from twinhive.settings.problems import explain, numbered
-from twinhive.settings.read_configuration import Configuration, PlacementEntry, PolicyEntry
+from twinhive.settings.read_configuration import CLUSTERS_FILE, Configuration, PlacementEntry, PolicyEntry
 from twinhive.settings.reverse import with_reverses
 from twinhive.settings.value_kinds import is_policy_name, said_name
 from twinhive.settings.watch_settings import NotificationSettings
-
-CLUSTERS_FILE = "clusters.yaml"
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -45,25 +42,14 @@ def load_configuration(directory: Path) -> Configuration:
     policies = without_conflicts([*with_reverses(entries)])
     paths = sorted([*(directory / "placements").glob("*.yaml"), *(directory / "placements").glob("*.yml")])
     placements = [_load_placement(path, file, clusters_error) for path in paths]
-    return Configuration(clusters, policies, directory, file.default_cluster, apart(placements, policies))
+    placed = apart(placements, policies)
+    return Configuration(clusters, policies, directory, file.default_cluster, placed, clusters_error)
 
 
 def load_clusters(path: Path) -> tuple[Mapping[str, ClusterSettings], str | None]:
     """Read the clusters, and what is wrong with the file."""
     file, error = _load_clusters_file(path)
     return file.clusters, error
-
-
-def refuse_wrong_clusters(path: Path) -> None:
-    """Raise InvalidSettings with all that is wrong with clusters.yaml, whoever uses it."""
-    _, error = _load_clusters_file(path)
-    if error is not None:
-        raise InvalidSettings(
-            error,
-            found=path,
-            expected="clusters as docs/configuration.md describes them",
-            next_step=f"correct {path.name}; until then no cluster is known",
-        )
 
 
 def _load_clusters_file(path: Path) -> tuple[ClustersFile, str | None]:

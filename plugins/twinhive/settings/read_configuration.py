@@ -6,11 +6,13 @@ from pathlib import Path
 
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.next_steps import command
-from twinhive.model.text import Clear
+from twinhive.model.text import Again
 from twinhive.settings.clusters import ClusterSettings, default_cluster, sharing
 from twinhive.settings.placements import PlacementSettings
 from twinhive.settings.policies import PolicySettings
 from twinhive.settings.watch_settings import NotificationSettings
+
+CLUSTERS_FILE = "clusters.yaml"
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class PolicyEntry:
                 found=self.path,
                 expected="a policy or placement, and its clusters, as docs/configuration.md describes them",
                 next_step=f"correct {self.path.name}, then "
-                + Clear("this task")
+                + Again()
                 + "; check with: "
                 + command("twinhive", "check", self.name),
             )
@@ -84,6 +86,18 @@ class Configuration:
     directory: Path = Path("dags")
     default_cluster: str | None = None
     placements: Mapping[str, PlacementEntry] = field(default_factory=dict)
+    clusters_error: str | None = None
+    """What is wrong with the file of the clusters: then there are none."""
+
+    def refuse_wrong_clusters(self) -> None:
+        """Raise InvalidSettings with all that is wrong with clusters.yaml: who finds no cluster is told why."""
+        if self.clusters_error is not None:
+            raise InvalidSettings(
+                self.clusters_error,
+                found=self.directory / CLUSTERS_FILE,
+                expected="clusters as docs/configuration.md describes them",
+                next_step=f"correct {CLUSTERS_FILE}; until then no cluster is known",
+            )
 
     def clusters_of_metastore(self, cluster: str) -> tuple[str, ...]:
         """Return the clusters that share the metastore of a cluster, itself among them."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import twinhive
 from twinhive.model.errors import ActNow
-from twinhive.model.text import Clear
+from twinhive.model.text import Again
 
 _DIRECTORY = "spark_jobs"
 _projects: list[Path] = [Path(twinhive.__file__).parents[2]]
@@ -27,5 +27,5 @@ def application_file(name: str) -> Path:
         f"the Spark job {name} is not there",
         found=f"no {' and no '.join(map(str, places))}",
         expected="spark_jobs/ beside dags/ or beside plugins/, as in the source tree",
-        next_step="put spark_jobs/ there, or copy without --spark; then " + Clear("this task"),
+        next_step="put spark_jobs/ there, or copy without --spark; then " + Again(),
     )

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from twinhive.model.errors import ActNow
-from twinhive.model.text import Clear
+from twinhive.model.text import Again
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # A copy job is short, and Java's part in it small: less compiling, less log.
@@ -52,7 +52,7 @@ def _installed_spark() -> str:
             "there is no Spark on this worker",
             found="neither SPARK_HOME nor the package",
             expected="SPARK_HOME, or the Python package pyspark",
-            next_step="set SPARK_HOME, or pip install -r requirements.txt; then " + Clear("this task, or run again"),
+            next_step="set SPARK_HOME, or pip install -r requirements.txt; then " + Again(),
         )
     return str(Path(spec.origin).parent)
 
@@ -64,6 +64,6 @@ def _java_home() -> str:
             "there is no Java on this worker",
             found="neither JAVA_HOME nor java on PATH",
             expected="JAVA_HOME, or java on PATH (Java 17 or newer)",
-            next_step="set JAVA_HOME, then " + Clear("this task, or run again"),
+            next_step="set JAVA_HOME, then " + Again(),
         )
     return str(Path(java).resolve().parent.parent)

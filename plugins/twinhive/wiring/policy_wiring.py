@@ -12,7 +12,7 @@ from twinhive.model.errors import InvalidSettings
 from twinhive.model.files import authority, qualified
 from twinhive.model.next_steps import DUMP_ROOT, correct
 from twinhive.model.policy import DatabaseAddress, Policy
-from twinhive.model.text import Clear
+from twinhive.model.text import Again
 from twinhive.ports import ReadPorts, SourceMarker, TreePorts, WritePorts
 from twinhive.settings import ClusterSettings, Configuration, PlacementSettings, PolicySettings, Resolve
 from twinhive.transfer.tree.executing import SETTLE_SECONDS
@@ -98,7 +98,7 @@ class Wiring:
             f"dump_root of policy {self.policy.name} is on a file system of neither cluster",
             found=self.policy.dump_root,
             expected=f"a directory on {self.source_endpoint.root} or {self.replica_endpoint.root}",
-            next_step=correct(DUMP_ROOT) + ", then " + Clear("this task"),
+            next_step=correct(DUMP_ROOT) + ", then " + Again(),
         )
 
     def read_ports(self) -> ReadPorts:

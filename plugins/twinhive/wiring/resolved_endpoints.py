@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from twinhive.model.connections import Connection
 from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.model.errors import InvalidSettings
-from twinhive.model.text import Clear
+from twinhive.model.text import Again
 from twinhive.settings import FileSystemSettings, MetastoreSettings, Resolve
 
 _METASTORE_PORT = 9083
@@ -56,7 +56,7 @@ def _of_clusters_file(uri: str) -> tuple[str, int]:
             f"{uri} is no address of a metastore",
             found=uri,
             expected=f"thrift://host:port, with a port of 1 to {_LAST_PORT}",
-            next_step="correct metastore.uris in clusters.yaml, then " + Clear("this task"),
+            next_step="correct metastore.uris in clusters.yaml, then " + Again(),
         )
     return found
 
@@ -85,7 +85,7 @@ def _unusable(connection: Connection, found: str, expected: str) -> InvalidSetti
         f"connection {connection.connection_id} cannot be used",
         found=found,
         expected=expected,
-        next_step=f"correct connection {connection.connection_id}, then " + Clear("this task"),
+        next_step=f"correct connection {connection.connection_id}, then " + Again(),
     )
 
 

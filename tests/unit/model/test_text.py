@@ -10,7 +10,7 @@ from mypy import api
 
 from twinhive.cli.json_output import plain
 from twinhive.model.errors import ActNow, Missing, TryAgain, TwinhiveError, together
-from twinhive.model.text import Clear, Either, Reader, Retry, StartDag, Text, commands_of, render, text_of
+from twinhive.model.text import Again, Clear, Either, Reader, Retry, StartDag, Text, commands_of, render, text_of
 
 AGAIN = Either("clear the task", "say it again")
 
@@ -53,6 +53,34 @@ def test_a_text_is_said_to_both_readers(text: Text, for_policies: str, for_state
 )
 def test_who_runs_a_phase_in_a_terminal_has_no_task_to_clear(text: Text, in_airflow: str, in_a_terminal: str) -> None:
     assert (render(text), render(text, Reader.TERMINAL)) == (in_airflow, in_a_terminal)
+
+
+@pytest.mark.parametrize(
+    ("step", "in_airflow", "of_a_command", "of_a_phase", "of_a_statement"),
+    [
+        (Again(), "clear this task", "run the command again", "run the command again", "run the statement again"),
+        (
+            Again("this task with all tasks after it"),
+            "clear this task with all tasks after it",
+            "run the command again",
+            "run the command again",
+            "run the statement again",
+        ),
+        (Clear("the task"), "clear the task", "clear the task", "run the command again", "run the statement again"),
+    ],
+)
+def test_what_has_met_an_error_is_a_task_or_a_command(
+    step: Clear, in_airflow: str, of_a_command: str, of_a_phase: str, of_a_statement: str
+) -> None:
+    readers = (Reader.POLICIES, Reader.COMMANDS, Reader.TERMINAL, Reader.STATEMENTS)
+    assert [render(step, reader) for reader in readers] == [in_airflow, of_a_command, of_a_phase, of_a_statement]
+
+
+def test_an_error_that_is_for_somebody_already_is_for_them_in_a_terminal_too() -> None:
+    error = ActNow("a", next_step=Again())
+    error.reader = Reader.STATEMENTS
+    assert error.in_a_terminal().words.next_step == "run the statement again"
+    assert ActNow("a", next_step=Again()).in_a_terminal().words.next_step == "run the command again"
 
 
 def test_where_there_is_but_one_reader_it_is_the_text_of_policies() -> None:

@@ -10,7 +10,7 @@ from twinhive.model.errors import Missing, Refused
 from twinhive.model.marks import SOURCE_FOR
 from twinhive.model.objects import Parameters
 from twinhive.model.switching.fence import FENCED
-from twinhive.model.text import Clear
+from twinhive.model.text import Again
 from twinhive.ports import MetastoreWriter
 
 
@@ -49,7 +49,7 @@ class MetastoreMarker:
                 f"{FENCED} of source database {database} did not stay as it was written",
                 found=stayed or "(not set)",
                 expected=mark or "(not set)",
-                next_step="see who else changes the database's parameters, and " + Clear("this task"),
+                next_step="see who else changes the database's parameters, and " + Again(),
             )
 
     def _parameters(self, database: str) -> Parameters:
@@ -75,7 +75,7 @@ class MetastoreMarker:
                 f"{SOURCE_FOR} of source database {database} did not stay as it was written",
                 found=",".join(ids) or "an empty list",
                 expected=expected,
-                next_step="see who else changes the database's parameters, and " + Clear("this task"),
+                next_step="see who else changes the database's parameters, and " + Again(),
             )
 
 

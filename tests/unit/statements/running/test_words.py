@@ -9,7 +9,7 @@ import pytest
 from tests.support.package_texts import PLUGINS, texts_of
 from twinhive.model.errors import ActNow, Missing, TryAgain, TwinhiveError, together
 from twinhive.model.next_steps import IN_THE_POLICY_FILE, RETRIES, resync
-from twinhive.model.text import Clear
+from twinhive.model.text import Again, Clear
 from twinhive.statements.running.running import for_statements, lines_of_statements
 from twinhive.step.base import Detail
 
@@ -129,14 +129,14 @@ def test_an_error_that_asks_for_nothing_stays_as_it_is() -> None:
 
 
 def test_a_statement_within_another_says_it_once() -> None:
-    error = ActNow("a", next_step="wait, then " + Clear("this task"))
+    error = ActNow("a", next_step="wait, then " + Again())
     assert said(said(error)).words.next_step == "wait, then run the statement again"
 
 
 def test_lines_are_told_in_the_words_of_statements() -> None:
     told: list[str] = []
     tell, detail = lines_of_statements(told.append), Detail("What is left out", "left out: t")
-    for line in ("1 file", "bring it back with: " + Clear("this task"), detail):
+    for line in ("1 file", "bring it back with: " + Again(), detail):
         tell(line)
     assert told[:2] == ["1 file", "bring it back with: run the statement again"]
     assert told[2] is detail
