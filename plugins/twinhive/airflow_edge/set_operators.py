@@ -33,6 +33,7 @@ class SetPlace:
             replica = configuration.policy(policy).usable().replica
             return cls(configuration, replica.cluster, TableName(replica.database, table.lower()))
         if cluster is None or cluster not in configuration.clusters:
+            configuration.refuse_wrong_clusters()
             raise InvalidSettings(
                 f"there is no cluster {cluster}",
                 found=str(cluster),

@@ -103,6 +103,7 @@ class WritePartitionsOperator(BaseOperator):
 
     def _settings(self, configuration: Configuration, rule: SmallFiles | None) -> WriteJobSettings:
         if self.cluster not in configuration.clusters:
+            configuration.refuse_wrong_clusters()
             raise ActNow(
                 f"{self.table} cannot be written: there is no such cluster",
                 found=self.cluster,

@@ -47,6 +47,7 @@ def clusters(
         raise typer.BadParameter(f"{what!r} is not known; expected check, or nothing")
     with errors_shown(as_json=as_json):
         configuration = configuration_of(config)
+        configuration.refuse_wrong_clusters()
         wiring = ClustersWiring(configuration, resolver())
         rows = [_row(configuration, wiring, name) for name in configuration.clusters]
         found: dict[str, list[Misfit]] = {}

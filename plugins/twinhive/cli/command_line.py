@@ -54,6 +54,7 @@ def local_cluster(configuration: Configuration, cluster: str | None) -> str:
         return cluster
     if cluster is None and len(there) == 1:
         return there[0]
+    configuration.refuse_wrong_clusters()
     raise InvalidSettings(
         "whose metastore is the local one is not known" if cluster is None else f"there is no cluster {cluster}",
         found=f"clusters.yaml has {', '.join(there) or 'none'}",

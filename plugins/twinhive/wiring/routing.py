@@ -99,6 +99,7 @@ def cluster_of_metastore(configuration: Configuration, named: str | None) -> str
         return configuration.default_cluster
     if named is None and len(owners) == 1:
         return owners[0]
+    configuration.refuse_wrong_clusters()
     raise InvalidSettings(
         "whose metastore knows the tables is not said" if named is None else f"there is no cluster {named}",
         found=f"clusters.yaml has {', '.join(sorted(clusters)) or 'none'}",

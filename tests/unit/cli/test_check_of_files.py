@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.support.policy_terminal import Terminal
 
 
@@ -50,3 +52,27 @@ def test_what_only_tells_or_serves_needs_no_policy(terminal: Terminal) -> None:
     path.write_text(before)
     terminal.policies.write("remotes.yaml", "clusters: true\n")
     assert "0 policies can be used" in terminal.type("check")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("clusters",),
+        ("clusters", "check"),
+        ("publish", "east"),
+        ("topic", "east", "sales.orders"),
+        ("sets", "list", "east", "sales"),
+        ("route", "select 1 from t", "--metastore", "east"),
+        ("route", "select 1 from t"),
+        ("gateway", "--cluster", "east", "--port", "1"),
+        ("remotes",),
+        ("sql", "USE CLUSTER east; EXPORT TABLE sales.orders TO 'hdfs://east/exports/orders'"),
+        ("export", "sales.orders", "hdfs://east/exports/orders"),
+        ("sql", "EXPORT TABLE sales.orders TO 'hdfs://east/exports/orders'"),
+    ],
+    ids=" ".join,
+)
+def test_who_finds_no_cluster_is_told_what_is_wrong_with_their_file(terminal: Terminal, words: tuple[str, ...]) -> None:
+    terminal.policies.write("clusters.yaml", "clusters: {east: {colour: red}}\n")
+    said = terminal.type(*words, code=4)
+    assert "clusters.yaml cannot be used" in said and "colour" in said

@@ -101,6 +101,7 @@ def _known(name: str, place: StatementPlace) -> str:
     clusters = place.configuration.clusters
     if name in clusters:
         return name
+    place.configuration.refuse_wrong_clusters()
     raise InvalidSettings(
         f"USE CLUSTER: there is no cluster {name}",
         found=name,

@@ -72,6 +72,7 @@ class StatementPlace:
         known = sorted(name for name in clusters if metastore_owner(clusters, name) == name)
         if name is None and len(known) == 1:
             return known[0]
+        self.configuration.refuse_wrong_clusters()
         if name is None:
             raise InvalidSettings(
                 "the statement does not say to which cluster it is said",
