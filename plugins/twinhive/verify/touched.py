@@ -99,9 +99,11 @@ class Touched:
         if told.whole:
             return told
         if until not in self._of_this_log:
-            self._of_this_log[until] = position_at(log, until.event_id) == until
-        is_known = self._of_this_log[until] if until.digest else until.event_id == self.told_since
-        return told if is_known else UNKNOWN
+            found = position_at(log, until.event_id)
+            # Where it was read on from, an event may be too old for the log to have it still.
+            is_begin = until.event_id == self.told_since and "" in (found.digest, until.digest)
+            self._of_this_log[until] = is_begin or (found == until and bool(until.digest))
+        return told if self._of_this_log[until] else UNKNOWN
 
     def tables(self) -> set[str]:
         """Return the tables of which anything was told."""

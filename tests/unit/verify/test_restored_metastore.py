@@ -142,3 +142,11 @@ def test_checksums_that_were_known_stay_known_where_a_directory_is_as_it_was(ver
     assert verifying.verify().with_checksums == 3
     write(verifying, file_of(verifying, PLAIN, None, "data"), b"nialp")
     assert len(verifying.findings()) == 1
+
+
+def test_a_log_that_nothing_came_to_is_known_when_its_events_are_too_old_to_be_kept(verifying: Verifying) -> None:
+    verifying.verify()
+    verifying.verify()
+    for side in (verifying.world.source, verifying.world.replica):
+        side.expire_events(side.current_event_id())
+    assert [verifying.verify().read for _ in range(3)] == [2, 2, 2]
