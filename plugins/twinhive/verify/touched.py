@@ -101,7 +101,7 @@ class Touched:
         if until not in self._of_this_log:
             found = position_at(log, until.event_id)
             # Where it was read on from, an event may be too old for the log to have it still.
-            is_begin = until.event_id == self.told_since and "" in (found.digest, until.digest)
+            is_begin = until.event_id == self.told_since and not found.digest
             self._of_this_log[until] = is_begin or (found == until and bool(until.digest))
         return told if self._of_this_log[until] else UNKNOWN
 
