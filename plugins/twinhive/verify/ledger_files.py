@@ -9,10 +9,10 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from twinhive.leaves.side import SideRole
-from twinhive.model.changes.events import NOWHERE, Position
+from twinhive.model.changes.events import Position
 from twinhive.model.equality.leaf_records import WIDTH, Ledger
 from twinhive.model.errors import Missing
 from twinhive.model.files import base_name, join, short_hash
@@ -36,20 +36,19 @@ class KeptLedger:
     """What is remembered of a table on one side.
 
     event   the leaves are as of this event of the side's log, or later
-    until   and as of this one at the latest; nowhere where a version wrote it that did not keep it
+    until   and as of this one at the latest; None where nobody knows: there was no log, or it was another one meanwhile
     slice   the day, counted from 1970, whose share of checksums was read last; 0: nobody knows
     """
 
     ledger: Ledger = field(default_factory=Ledger)
     event: int = 0
-    until: Position = NOWHERE
+    until: Position | None = None
     slice: int = 0
 
     def packed(self, of: str) -> bytes:
         """Return what is written; `of` says whose leaves they are."""
         segments = [self.ledger.segments[at] for at in sorted(self.ledger.segments)]
-        until = [self.until.event_id, self.until.time, self.until.digest]
-        events = {"event": self.event, "until": until}
+        events = {"event": self.event, "until": self.until and astuple(self.until)}
         head = {"version": _VERSION, "of": of, **events, "slice": self.slice, "digest": _digest(segments)}
         return b"".join([json.dumps(head).encode(), b"\n", *segments])
 
@@ -62,8 +61,8 @@ class KeptLedger:
             head = json.loads(line)
             if (head["version"], head["of"], head["digest"]) != (_VERSION, of, _digest([body])):
                 return None
-            until = Position(*head["until"]) if "until" in head else NOWHERE
-            return cls(_ledger_of(body), head["event"], until, head["slice"])
+            until = head.get("until")
+            return cls(_ledger_of(body), head["event"], until and Position(*until), head["slice"])
         except (ValueError, KeyError, TypeError):
             return None
 

@@ -2,11 +2,13 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from math import inf
+from operator import attrgetter
 
 from twinhive.leaves.side import sides_of
 from twinhive.model.changes.events import Position
-from twinhive.model.equality.leaf_records import OWN_LEAF, Ledger
+from twinhive.model.equality.leaf_records import OWN_LEAF
 from twinhive.model.errors import InvalidSettings
 from twinhive.model.objects import Table
 from twinhive.model.text import render
@@ -18,7 +20,7 @@ from twinhive.verify.hot_leaves import MOST_HOT, HotLeaf, HotLooks, JudgedLeaf
 from twinhive.verify.ledger_files import KeptLedger, LedgerFiles
 from twinhive.verify.ledger_reading import Due, TableRead, read_table, with_checksums_of_both
 from twinhive.verify.table_judging import TableComparison, TableVerdict, compare
-from twinhive.verify.touched import DATABASE, UNKNOWN, Touched, newest_position, touched_after
+from twinhive.verify.touched import DATABASE, UNKNOWN, Touched, touched_after
 from twinhive.verify.verified_scope import VerifyScope
 
 _TABLES_AT_ONCE = 50
@@ -128,19 +130,25 @@ class Looking:
 
     def _compare(self, name: str, tables: Sequence[Table | None]) -> TableComparison:
         read: list[TableRead] = []
-        events = [own.end for own in self._own]
-        known = list[Ledger | None]()
+        unread: list[KeptLedger | None] = []
         for side, table, ledgers, own in zip(self._sides, tables, self._ledgers, self._own, strict=True):
             kept = ledgers.read(name)
-            touched = own.since(kept.event, kept.until, name, side.metastore) if kept else UNKNOWN
+            touched = own.since(kept, name, side.metastore) if kept else UNKNOWN
             read.append(one := read_table(side, table, kept, touched, self._due))
-            known.append(one.ledger if kept and kept.ledger == one.ledger and not one.read else None)
+            same = kept is not None and not one.read and kept.ledger == one.ledger
+            unread.append(replace(kept, ledger=one.ledger) if kept and same else None)
         source, replica = with_checksums_of_both(read[0], read[1])
         compared, source, replica = compare(source, replica, name)
-        for ledgers, one, same, event in zip(self._ledgers, (source, replica), known, events, strict=True):
-            until = event if one.ledger is same else newest_position(one.side.metastore)
-            ledgers.write(name, KeptLedger(one.ledger, event.event_id, until, self._due.day))
+        for ledgers, one, before, own in zip(self._ledgers, (source, replica), unread, self._own, strict=True):
+            is_unread = before is not None and one.ledger is before.ledger
+            until = _later(before.until, own.end) if before and is_unread else own.newest(one.side.metastore)
+            ledgers.write(name, KeptLedger(one.ledger, own.end.event_id, until, self._due.day))
         return compared
+
+
+def _later(until: Position | None, end: Position) -> Position | None:
+    """Return the later of two events: another verification may have written a ledger after this one read the log."""
+    return until and max(until, end, key=attrgetter("event_id"))
 
 
 def digest_of(verdicts: Iterable[TableVerdict]) -> str:

@@ -29,6 +29,7 @@ from twinhive.model.equality.canonical import canonical_table
 from twinhive.model.equality.leaf_records import OWN_LEAF
 from twinhive.model.errors import ActNow
 from twinhive.ports import MetastoreReader
+from twinhive.verify.ledger_files import KeptLedger
 
 DATABASE = ""
 """Stands among names of tables for the database itself and its functions."""
@@ -58,15 +59,18 @@ class Touched:
     """What a log has told of a database's leaves after a position; `end` is how far it was read.
 
     told_since   of what has happened before this event nobody knows: no log is kept, or it is not the one it was
+    is_kept      False where no log is kept
     """
 
     database: str
     end: Position
     told_since: float
+    is_kept: bool = True
     _leaves: dict[str, dict[str, int]] = field(default_factory=dict)
     _whole: dict[str, int] = field(default_factory=dict)
     _everything: int = 0
     _of_this_log: dict[Position, bool] = field(default_factory=dict)
+    _newest: tuple[int, Position | None] = (-1, None)
 
     @classmethod
     def after(cls, database: str, begin: Position) -> "Touched":
@@ -89,21 +93,31 @@ class Touched:
         leaves = self._leaves.get(table, {})
         return TouchedLeaves(names=frozenset(name for name, event in leaves.items() if event > after))
 
-    def since(self, after: int, until: Position, table: str, log: MetastoreReader) -> TouchedLeaves:
-        """Return what was told of a table that was read between two events; any of its leaves where `until` is no more.
+    def since(self, kept: KeptLedger, table: str, log: MetastoreReader) -> TouchedLeaves:
+        """Return what was told of a table since its ledger was written; any of its leaves where `until` is no more.
 
-        A log that was restored to an event in between gives the numbers that follow to others: none of them tells of
-        what the restore has taken back.
+        A log that was restored to an event between the ledger's two gives the numbers that follow to others: none of
+        them tells of what the restore has taken back.
         """
-        told = self.of(table, after)
-        if told.whole:
-            return told
+        told, until = self.of(table, kept.event), kept.until
+        if told.whole or until is None:
+            return UNKNOWN
         if until not in self._of_this_log:
             found = position_at(log, until.event_id)
             # Where it was read on from, an event may be too old for the log to have it still.
-            is_begin = until.event_id == self.told_since and not found.digest
-            self._of_this_log[until] = is_begin or (found == until and bool(until.digest))
+            self._of_this_log[until] = found == until if found.digest else until.event_id == self.told_since
         return told if self._of_this_log[until] else UNKNOWN
+
+    def newest(self, log: MetastoreReader) -> Position | None:
+        """Return the newest event by now, None where no log is kept, or it is not the one any more that `end` is of."""
+        if not self.is_kept:
+            return None
+        newest = log.current_event_id()
+        if newest != self._newest[0]:
+            now = position_at(log, self.end.event_id)
+            is_same = newest >= self.end.event_id and (not now.digest or now == self.end)
+            self._newest = (newest, position_at(log, newest) if is_same else None)
+        return self._newest[1]
 
     def tables(self) -> set[str]:
         """Return the tables of which anything was told."""
@@ -131,20 +145,15 @@ class Touched:
             self._whole[table] = event_id
 
 
-def newest_position(log: MetastoreReader) -> Position:
-    """Return the newest event of a log."""
-    return position_at(log, log.current_event_id())
-
-
 def touched_after(metastore: MetastoreReader, database: str, begin: Position | None) -> Touched:
     """Return what a metastore's log has told after a position, None for one that nobody has noted.
 
     Where no position is noted, it is read from now on. A log that has a gap there, or is another one, tells nothing:
     what is remembered may be of any event of the one that was.
     """
-    newest = newest_position(metastore)
+    newest = position_at(metastore, metastore.current_event_id())
     if not keeps_log(metastore):
-        return Touched(database, newest, inf)
+        return Touched(database, newest, inf, is_kept=False)
     touched = Touched.after(database, begin or newest)
     try:
         touched.read_on(metastore)
