@@ -196,7 +196,7 @@ def killable(ports: WritePorts, switch: KillSwitch) -> WritePorts:
 
 
 def backup(metastore: InMemoryMetastore) -> Callable[[], None]:
-    """Take a backup of a metastore's database; return what restores it, with its log, and leaves files alone."""
+    """Take a backup of a metastore's database; return what restores it later, with its log, and leaves files alone."""
     names = ("_databases", "_tables", "_functions", "_constraints", "_statistics")
     kept = {name: dict(getattr(metastore, name)) for name in names}
     partitions = {table: dict(some) for table, some in metastore._partitions.items()}
@@ -208,5 +208,7 @@ def backup(metastore: InMemoryMetastore) -> Callable[[], None]:
             setattr(metastore, name, dict(value))
         metastore._partitions = {table: dict(some) for table, some in partitions.items()}
         log.rows, log.last_event_id = list(rows), last_event_id
+        # By then it is another time than when the events came that are taken back: theirs is told by their number here.
+        metastore.pass_time(1_000)
 
     return restore

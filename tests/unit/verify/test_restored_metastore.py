@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
-from tests.support.worlds.fake_world import backup
+from tests.support.worlds.fake_world import LISTENER, REPLICA_ADDRESS, backup
 from tests.unit.verify.test_verify import ORDERS, PLAIN, Damage, file_of, parameter, partition_parameter, write
 from tests.unit.verify.verifying import Verifying
 from twinhive.leaves.side import SideRole
+from twinhive.model.errors import ActNow
 from twinhive.model.files import join
 from twinhive.model.names import TableName
 from twinhive.ports import children
+from twinhive.verify import rounds
 from twinhive.verify.ledger_files import verify_directory
 
 
@@ -150,3 +154,121 @@ def test_a_log_that_nothing_came_to_is_known_when_its_events_are_too_old_to_be_k
     for side in (verifying.world.source, verifying.world.replica):
         side.expire_events(side.current_event_id())
     assert [verifying.verify().read for _ in range(3)] == [2, 2, 2]
+
+
+def expire_all(v: Verifying) -> None:
+    for side in (v.world.source, v.world.replica):
+        side.expire_events(side.current_event_id())
+
+
+@DAMAGES
+@pytest.mark.parametrize("grows", [0, 1, 2, 3, 40])
+@pytest.mark.parametrize("verified_before", [False, True])
+def test_also_where_all_of_its_events_were_too_old_to_be_kept(
+    verifying: Verifying, damage: Damage, grows: int, verified_before: bool
+) -> None:
+    """The log is quiet and empty; the backup has rows of its numbers again."""
+    restore = damaged_and_mended(verifying, damage)
+    if verified_before:
+        assert verifying.verify().is_equal
+    expire_all(verifying)
+    assert verifying.verify().is_equal
+    restore()
+    other_events(verifying, grows)
+    verifying.next_night()
+    assert len(verifying.findings()) == 1
+
+
+@DAMAGES
+def test_also_where_another_verification_has_seen_more_of_the_table(
+    verifying: Verifying, damage: Damage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two verify at once: what one of them read after the other's last look at the log is what both ledgers hold."""
+    assert verifying.verify().is_equal
+    replica, restores, calls = verifying.world.replica, list[Callable[[], None]](), list[int]()
+    table, partitions = replica.table(PLAIN), replica.partitions(ORDERS, ["p=a b"])
+    damage(verifying)
+    read_by_name = replica.tables
+
+    def tables(database: str, names: list[str]) -> object:
+        calls.append(1)
+        if len(calls) == 1:
+            verifying.verify("plain" if damage is parameter else "orders")
+        elif len(calls) == 2:
+            restores.append(backup(replica))
+            replica.alter_table(PLAIN, table)
+            replica.alter_partitions(partitions)
+        return read_by_name(database, names)
+
+    monkeypatch.setattr(replica, "tables", tables)
+    verifying.verify()
+    restores[0]()
+    other_events(verifying, 40)
+    verifying.next_night()
+    assert len(verifying.findings()) == 1
+
+
+@DAMAGES
+def test_also_where_it_is_restored_after_a_table_was_read(
+    verifying: Verifying, damage: Damage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest event by then is the restored log's, and the ledger is of what there was before."""
+    assert verifying.verify().is_equal
+    monkeypatch.setattr("twinhive.verify.rounds._TABLES_AT_ONCE", 1)
+    restores = list[Callable[[], None]]()
+    damaged = "plain" if damage is parameter else "orders"
+    read_by_name, compared = verifying.world.replica.tables, rounds.compare
+
+    def tables(database: str, names: list[str]) -> object:
+        if not restores:
+            restores.append(damaged_and_mended(verifying, damage))
+        return read_by_name(database, names)
+
+    def compare(*read: Any) -> Any:
+        found = compared(*read)
+        if read[-1] == damaged and len(restores) == 1:
+            restores.append(restores[0])
+            restores[0]()
+            other_events(verifying, 40)
+        return found
+
+    monkeypatch.setattr(verifying.world.replica, "tables", tables)
+    monkeypatch.setattr(rounds, "compare", compare)
+    with suppress(ActNow):  # the log has shrunk while it was read
+        verifying.verify()
+    verifying.next_night()
+    assert len(verifying.findings()) == 1
+
+
+@DAMAGES
+def test_what_was_damaged_before_a_log_was_kept_is_found_in_the_first_night_with_one(
+    verifying: Verifying, damage: Damage
+) -> None:
+    listeners = verifying.world.replica.configurations[REPLICA_ADDRESS]
+    listeners["metastore.transactional.event.listeners"] = ""
+    assert verifying.verify().is_equal
+    log = verifying.world.replica._log
+    rows, last = list(log.rows), log.last_event_id
+    damage(verifying)
+    log.rows, log.last_event_id = rows, last
+    listeners["metastore.transactional.event.listeners"] = LISTENER
+    other_events(verifying, 2)
+    verifying.next_night()
+    assert len(verifying.findings()) == 1
+
+
+def test_the_newest_event_is_fetched_once_however_many_tables_are_read(
+    verifying: Verifying, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        verifying.users.create_table(f"more{number}")
+    verifying.followed.follow()
+    asked, events_after = list[int](), verifying.world.replica.events_after
+
+    def counted(after: int, most: int) -> object:
+        asked.append(after)
+        return events_after(after, most)
+
+    monkeypatch.setattr(verifying.world.replica, "events_after", counted)
+    assert verifying.verify().read > 40
+    assert len(asked) < 10
