@@ -15,7 +15,7 @@ from twinhive.model.errors import ActNow
 from twinhive.model.files import join
 from twinhive.model.names import TableName
 from twinhive.ports import children
-from twinhive.verify import rounds
+from twinhive.verify import table_judging
 from twinhive.verify.ledger_files import verify_directory
 
 
@@ -217,7 +217,7 @@ def test_also_where_it_is_restored_after_a_table_was_read(
     monkeypatch.setattr("twinhive.verify.rounds._TABLES_AT_ONCE", 1)
     restores = list[Callable[[], None]]()
     damaged = "plain" if damage is parameter else "orders"
-    read_by_name, compared = verifying.world.replica.tables, rounds.compare
+    read_by_name, compared = verifying.world.replica.tables, table_judging.compare
 
     def tables(database: str, names: list[str]) -> object:
         if not restores:
@@ -233,7 +233,7 @@ def test_also_where_it_is_restored_after_a_table_was_read(
         return found
 
     monkeypatch.setattr(verifying.world.replica, "tables", tables)
-    monkeypatch.setattr(rounds, "compare", compare)
+    monkeypatch.setattr("twinhive.verify.rounds.compare", compare)
     with suppress(ActNow):  # the log has shrunk while it was read
         verifying.verify()
     verifying.next_night()
