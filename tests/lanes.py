@@ -1,9 +1,11 @@
-"""Run all tests in four lanes at the same time, three of them with a sandbox of their own, and mypy: `make test`.
+"""Run all tests, and mypy, in lanes: `make test`.
 
-Much of what tests on servers and in Airflow do is waiting, which tests without servers fill: two cores are busy all the
-time, and the lanes end at about the same one. The output of the others comes when the first has ended.
+A lane is a process that runs its tests one after the other; those with servers have a sandbox of their own. As many
+lanes run at the same time as there are cores, so that they do not starve each other: tests on servers and in Airflow
+wait much, and the tests without servers fill that time. These print at once, the others when all is over.
 
-Each lane has a session of its own: Linux may share the processors by session, and each server is one.
+Only what a test asserts makes the run fail. The time and the CPU of each lane are printed at the end, beside what it
+usually takes.
 """
 
 import os
@@ -12,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import IO
@@ -21,7 +24,6 @@ from typing import IO
 import pytest
 
 OPTION = "--lane"
-TYPES = "types"
 _TESTS = Path(__file__).parent
 _SHARE, _REST = "-12", "-4"
 """The nice value of a lane's session, as /proc/<process>/autogroup takes it: fifteen times a server's share.
@@ -31,16 +33,18 @@ What has no servers gets a sixth of that: it never waits, and the others would e
 
 
 class Lane(StrEnum):
-    """Which tests run one after the other."""
+    """What runs in a process of its own, in the order in which they are started: the longest first."""
 
-    ALONE = "alone"
-    """Without servers."""
     AIRFLOW = "airflow"
-    """In Airflow."""
+    """Tests in Airflow."""
+    ALONE = "alone"
+    """Tests without servers."""
+    SERVERS = "servers"
+    """Tests on metastores and HDFS."""
     SPARK = "spark"
     """The contracts of adapters with their servers, then what runs Spark or has a third HDFS."""
-    SERVERS = "servers"
-    """On metastores and HDFS."""
+    TYPES = "types"
+    """The type checker, which has no tests."""
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -54,6 +58,31 @@ class Lane(StrEnum):
                 return ("contracts", "integration")
             case Lane.SERVERS:
                 return ("integration", "scenarios")
+            case Lane.TYPES:
+                return ()
+
+    @property
+    def usual_cpu(self) -> int:
+        """Return the CPU seconds that it and all its servers usually take."""
+        return _USUAL_CPU[self]
+
+
+_USUAL_CPU = {Lane.AIRFLOW: 330, Lane.ALONE: 350, Lane.SERVERS: 260, Lane.SPARK: 240, Lane.TYPES: 70}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a lane has ended; `seconds` by the clock, `cpu` of all its processes together."""
+
+    lane: Lane
+    code: int
+    seconds: float
+    cpu: float
+
+    def line(self) -> str:
+        """Return its line at the end of the run."""
+        said = "passed" if self.code == 0 else f"failed, exit code {self.code}"
+        return f"{self.lane:8} {self.seconds:5.0f} s, {self.cpu:4.0f} CPU s (usually {self.lane.usual_cpu}): {said}"
 
 
 def lane_of(group: str, item: pytest.Item) -> Lane:
@@ -69,46 +98,71 @@ def main(arguments: Sequence[str]) -> int:
     """Run all lanes with the given arguments of pytest; return the worst exit code."""
     began = time.monotonic()
     with ExitStack() as stack:
-        others = (Lane.AIRFLOW, Lane.SPARK, Lane.SERVERS, TYPES)
-        outputs = {lane: stack.enter_context(tempfile.TemporaryFile()) for lane in others}
-        started = {lane: _start(lane, arguments, output) for lane, output in outputs.items()}
-        for process in started.values():
-            stack.callback(_end, process)
-        alone = _start(Lane.ALONE, arguments, None)
-        stack.callback(_end, alone)
-        codes = {str(Lane.ALONE): alone.wait()}
+        outputs = {lane: stack.enter_context(tempfile.TemporaryFile()) for lane in Lane if lane is not Lane.ALONE}
+        ended = _run(arguments, outputs, stack)
         for lane, output in outputs.items():
-            codes[lane] = started[lane].wait()
+            print(f"\nthe lane {lane}:", flush=True)
             output.seek(0)
-            print(f"\nthe lane {lane}, after {time.monotonic() - began:.0f} s:", flush=True)
             sys.stdout.buffer.write(output.read())
-    said = ", ".join(f"{lane} {code}" for lane, code in codes.items())
-    print(f"all tests took {time.monotonic() - began:.0f} s; exit codes: {said}", flush=True)
-    return max(codes.values())
+    print(f"all tests took {time.monotonic() - began:.0f} s", *(one.line() for one in ended), sep="\n", flush=True)
+    return max(one.code for one in ended)
 
 
-def _start(lane: str, arguments: Sequence[str], output: IO[bytes] | None) -> subprocess.Popen[bytes]:
-    if lane == TYPES:
-        command = [sys.executable, "-m", "mypy"]
-    else:
-        groups = [str(_TESTS / group) for group in Lane(lane).groups]
-        command = [sys.executable, "-m", "pytest", OPTION, lane, *arguments, *groups]
+@dataclass(frozen=True)
+class _Running:
+    lane: Lane
+    process: "subprocess.Popen[bytes]"
+    began: float
+
+    def end(self) -> None:
+        """Interrupt it if it still runs: it stops its servers."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        self.process.wait()
+
+    def has_ended(self, status: int, cpu: float) -> Ended:
+        """Return how it has ended, by what the system says of it."""
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        return Ended(self.lane, self.process.returncode, time.monotonic() - self.began, cpu)
+
+
+def _run(arguments: Sequence[str], outputs: Mapping[Lane, IO[bytes]], stack: ExitStack) -> list[Ended]:
+    """Run the lanes, as many at the same time as there are cores."""
+    waiting = list(Lane)
+    running: dict[int, _Running] = {}
+    ended = []
+    while waiting or running:
+        while waiting and len(running) < max(1, os.cpu_count() or 1):
+            one = _start(lane := waiting.pop(0), arguments, outputs.get(lane))
+            stack.callback(one.end)
+            running[one.process.pid] = one
+        pid, status, used = os.wait4(-1, 0)
+        if pid in running:
+            ended.append(running.pop(pid).has_ended(status, used.ru_utime + used.ru_stime))
+    return ended
+
+
+def _command(lane: Lane, arguments: Sequence[str]) -> list[str]:
+    if lane is Lane.TYPES:
+        return [sys.executable, "-m", "mypy"]
+    return [sys.executable, "-m", "pytest", OPTION, lane, *arguments, *(str(_TESTS / group) for group in lane.groups)]
+
+
+def _start(lane: Lane, arguments: Sequence[str], output: IO[bytes] | None) -> _Running:
     environment = {**os.environ, "TWINHIVE_SANDBOX": f"{os.environ.get('TWINHIVE_SANDBOX', 'test')}-{lane}"}
     # Hundreds of processes import our modules: only the first of them compiles one, whatever the caller's shell says.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    errors = subprocess.STDOUT if output else None
-    process = subprocess.Popen(command, env=environment, stdout=output, stderr=errors, start_new_session=True)
+    process = subprocess.Popen(
+        _command(lane, arguments),
+        env=environment,
+        stdout=output,
+        stderr=subprocess.STDOUT if output else None,
+        start_new_session=True,
+    )
     with suppress(OSError):  # another kernel, or no right to it
-        share = _REST if lane in (Lane.ALONE, TYPES) else _SHARE
+        share = _REST if lane in (Lane.ALONE, Lane.TYPES) else _SHARE
         Path(f"/proc/{process.pid}/autogroup").write_text(share, encoding="ascii")
-    return process
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt what still runs: it stops its servers."""
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT)
-    process.wait()
+    return _Running(lane, process, time.monotonic())
 
 
 if __name__ == "__main__":
