@@ -1,0 +1,106 @@
+"""The watch for proofs of the lease sees each write that is not proved, and no other."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Thread
+from typing import Any
+
+from tests.support.builders import a_policy
+from tests.support.unproved_writes import ProofWatch
+from tests.support.worlds.fake_world import World, a_world
+from twinhive.model.lease_kinds import LeaseKind
+from twinhive.model.names import TableName
+from twinhive.model.objects import Database
+from twinhive.pipeline.runner import run_bootstrap
+from twinhive.ports import Lease, LeaseKeeper, WritePorts
+
+HOLDER = {"run": "r", "by": "ann"}
+
+
+@contextmanager
+def held(watch: ProofWatch) -> Iterator[tuple[WritePorts, Lease]]:
+    """Hold the lease of a world whose ports are watched."""
+    ports = watch.ports(World().ports())
+    with ports.lease.hold("hdfs://west/lease", HOLDER, LeaseKind.EVENTS) as lease:
+        yield ports, lease
+
+
+def make(ports: WritePorts, name: str) -> None:
+    ports.replica.create_database(Database(name, None, None, {}, "{}"))
+
+
+def drop(ports: WritePorts) -> None:
+    ports.replica.drop_table(TableName("first", "none"), delete_data=False)
+
+
+def test_a_write_without_a_proof_is_seen_and_told_by_method_and_caller() -> None:
+    watch = ProofWatch()
+    with held(watch) as (ports, _):
+        make(ports, "first")
+        drop(ports)
+    said = ("create_database by test_unproved_writes.make", "drop_table by test_unproved_writes.drop")
+    assert watch.unproved == dict.fromkeys(said, 1)
+
+
+def test_a_proof_is_good_for_one_write() -> None:
+    watch = ProofWatch()
+    with held(watch) as (ports, lease):
+        lease.confirm()
+        make(ports, "first")
+        assert (watch.writes.total(), watch.unproved.total()) == (1, 0)
+        make(ports, "second")
+        assert (watch.writes.total(), watch.unproved.total()) == (2, 1)
+
+
+def test_a_proof_of_another_thread_or_of_the_time_before_proves_nothing() -> None:
+    watch = ProofWatch()
+    with held(watch) as (ports, lease):
+        other = Thread(target=lease.confirm)
+        other.start()
+        other.join()
+        make(ports, "first")
+        lease.confirm()
+    with held(watch) as (ports, _):
+        make(ports, "second")
+    assert watch.unproved.total() == watch.writes.total() == 2
+
+
+def test_a_call_with_an_empty_list_is_no_write() -> None:
+    watch = ProofWatch()
+    with held(watch) as (ports, _):
+        ports.replica.add_partitions([])
+    assert not watch.writes
+
+
+def test_what_users_write_and_what_is_written_without_a_lease_is_not_counted() -> None:
+    watch, world = ProofWatch(), World()
+    ports = watch.ports(world.ports())
+    make(ports, "before")
+    with ports.lease.hold("hdfs://west/lease", HOLDER, LeaseKind.EVENTS):
+        make(world.ports(), "meanwhile")
+    make(ports, "after")
+    assert not watch.writes
+
+
+class Unproving:
+    """Hand out leases that are never proved."""
+
+    def __init__(self, leases: LeaseKeeper) -> None:
+        self._leases = leases
+
+    @contextmanager
+    def hold(self, *given: Any) -> Iterator["Unproving"]:
+        with self._leases.hold(*given):
+            yield self
+
+    def confirm(self) -> None:
+        """Prove nothing."""
+
+
+def test_all_writes_of_a_bootstrap_that_proves_nothing_are_seen() -> None:
+    watch, world = ProofWatch(), a_world()
+    ports = watch.ports(world.ports())
+    unproving = replace(ports, lease=Unproving(ports.lease))
+    run_bootstrap(a_policy(), unproving, HOLDER, lambda line: None)
+    assert watch.unproved.total() == watch.writes.total() > 0
