@@ -63,7 +63,7 @@ up down status reset: $(STAMP) ## Start, stop, show, delete the two clusters of 
 	$(RUN) -m sandbox $@
 
 reference: $(STAMP) ## Write the parts of docs/ that are made from the code
-	$(RUN) -m twinhive.reference docs
+	$(RUN) -m twinhive.surfaces.reference docs
 
 pins: ## Resolve requirements*.in to requirements*.txt again, with the hashes of all files of each release (needs uv)
 	for pins in $(PINS); do \

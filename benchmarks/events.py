@@ -21,10 +21,10 @@ from benchmarks.sides import Clusters, HiveRepl, Twinhive, add_common_options
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin, describe
-from twinhive.bootstrap.copy_batch import CopyBatch
-from twinhive.pipeline.phases import APPLY, WINDOW
-from twinhive.pipeline.runner import run_bootstrap
-from twinhive.step.base import Work
+from twinhive.core.step.base import Work
+from twinhive.replication.bootstrap.copy_batch import CopyBatch
+from twinhive.runtime.pipeline.phases import APPLY, WINDOW
+from twinhive.runtime.pipeline.runner import run_bootstrap
 
 _console = Console(width=110, highlight=False)
 

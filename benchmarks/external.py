@@ -28,11 +28,11 @@ from sandbox.running.own_network import enter
 from tests.support.hive import metastore_objects as objects
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
-from twinhive.external.pass_ import ExternalListed
-from twinhive.model.policy import Policy
-from twinhive.pipeline.phases import BOOTSTRAP, EXTERNAL, INCREMENTAL
-from twinhive.pipeline.runner import run_bootstrap, run_phase
-from twinhive.ports import FileReader, WritePorts
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import FileReader, WritePorts
+from twinhive.replication.external.pass_ import ExternalListed
+from twinhive.runtime.pipeline.phases import BOOTSTRAP, EXTERNAL, INCREMENTAL
+from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
 
 _ROOT = "/bench/external"
 _BASE = "/bench/replica"

@@ -25,15 +25,15 @@ from benchmarks.sides import Clusters
 from sandbox import Sandbox
 from sandbox.running import processes
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.dags.schedule import floor_minutes
-from twinhive.events.reader import position_at
-from twinhive.model.changes.events import Position
-from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.objects import Database
-from twinhive.ports import MetastoreWriter
-from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.lag_wiring import measure_policies
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.changes.events import Position
+from twinhive.core.model.marks import Phase, ReplicaState
+from twinhive.core.model.objects import Database
+from twinhive.core.ports import MetastoreWriter
+from twinhive.hive.events.reader import position_at
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.wiring.lag_wiring import measure_policies
+from twinhive.runtime.wiring.policy_wiring import Wiring
+from twinhive.surfaces.airflow.dags.schedule import floor_minutes
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _GIVE_UP_SECONDS = 7_200

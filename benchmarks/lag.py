@@ -14,10 +14,10 @@ import time
 from sandbox import Sandbox
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.adapters.hive.hive_metastore import ThriftMetastore
-from twinhive.model.files import base_name
-from twinhive.model.names import TableName
+from twinhive.core.model.files import base_name
+from twinhive.core.model.names import TableName
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
 
 _GIVE_UP_SECONDS = 180
 _POLL_SECONDS = 0.1

@@ -17,7 +17,7 @@ from rich.table import Table
 from benchmarks.measuring import machine, measured, rate
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.generated_listing import GeneratedListing, Shape
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.path_rule import Layout, Root
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.request import SyncOptions

@@ -20,8 +20,8 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
-from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE
-from twinhive.pipeline.runner import run_phase
+from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE
+from twinhive.runtime.pipeline.runner import run_phase
 
 _PER_CALL = 500
 _THREADS = 4

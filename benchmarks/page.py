@@ -102,7 +102,7 @@ def _fill(url: str, shape: Shape, runs: int) -> None:
     from sqlalchemy import create_engine
 
     from benchmarks.page_filling import fill_airflow, fill_journal
-    from twinhive.journal.address import journal_address
+    from twinhive.operations.journal.address import journal_address
 
     began, now = time.monotonic(), time.time()
     initdb()
@@ -170,8 +170,8 @@ def _explain(shape: Shape) -> None:
     from airflow.utils.session import create_session
     from sqlalchemy import text
 
-    from twinhive.page.airflow_runs import newest_runs
-    from twinhive.page.dag_runs import dag_ids
+    from twinhive.surfaces.page.airflow_runs import newest_runs
+    from twinhive.surfaces.page.dag_runs import dag_ids
 
     names, hour_ago = policy_names(shape)[:50], datetime.now(UTC) - timedelta(hours=1)
     statements = {

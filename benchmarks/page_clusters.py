@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
-from twinhive.gateway.gateway_metrics import CallCounts, CallTally, Ending
-from twinhive.gateway.isolation import BreakerState
+from twinhive.federation.gateway.gateway_metrics import CallCounts, CallTally, Ending
+from twinhive.federation.gateway.isolation import BreakerState
 
 PLACEMENT = "near_spark"
 _WEST, _PARTNER, _LAKE = "thrift://west-hms:9083", "thrift://hms.partner.example:9083", "glue:eu-central-1"

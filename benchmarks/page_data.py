@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.journal.records import IN_TROUBLE, Outcome
-from twinhive.model.table_standing import TableStanding
+from twinhive.core.model.table_standing import TableStanding
+from twinhive.operations.journal.records import IN_TROUBLE, Outcome
 
 AREAS = ("sales", "stock", "web", "crm", "billing", "fleet", "search", "ads", "claims", "payroll")
 PARTS = ("orders", "raw", "core", "mart", "daily", "events", "sessions", "history", "ledger", "returns")

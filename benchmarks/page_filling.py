@@ -16,7 +16,7 @@ from sqlalchemy import Engine, Table, insert, text
 from benchmarks.page_clusters import PLACEMENT, copies
 from benchmarks.page_data import DAY, Shape, batches, failures, policy_names, samples, states, tables, windows
 from benchmarks.page_sets import held_sets, publishers, sets
-from twinhive.journal.schema import (
+from twinhive.operations.journal.schema import (
     BATCHES,
     COPIES,
     FAILURES,
@@ -30,8 +30,8 @@ from twinhive.journal.schema import (
     WINDOWS,
     prepare,
 )
-from twinhive.page.airflow_links import MONITOR
-from twinhive.page.dag_runs import ALL
+from twinhive.surfaces.page.airflow_links import MONITOR
+from twinhive.surfaces.page.dag_runs import ALL
 
 _CHUNK = 5_000
 _WINDOWS = 40

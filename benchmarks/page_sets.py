@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from twinhive.journal.records import HeldSets
+from twinhive.operations.journal.records import HeldSets
 
 _SHOWN = 120
 

@@ -27,9 +27,9 @@ from benchmarks.sides import Clusters
 from sandbox import Sandbox
 from sandbox.spark import spark_conf, spark_submit_environment
 from tests.support.users.thrift_source import ThriftSource
-from twinhive.adapters.hive.hive_table_writer import ThriftTableWriter
-from twinhive.spark.environment import QUIET_AND_QUICK
-from twinhive.spark.partition_writes import write_partitions
+from twinhive.hive.adapters.hive.hive_table_writer import ThriftTableWriter
+from twinhive.runtime.spark.environment import QUIET_AND_QUICK
+from twinhive.runtime.spark.partition_writes import write_partitions
 
 # Half of all rows fall into one partition, the others into 31.
 _SKEWED = """

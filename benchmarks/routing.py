@@ -19,16 +19,16 @@ from rich.table import Table
 
 from benchmarks.measuring import machine
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
-from twinhive.copies.copy_objects import CopyObjects
-from twinhive.copies.list_copies import ListCopies
-from twinhive.copies.publish_copies import PublishCopies
-from twinhive.model.copies.kept_copies import KeptCopies
-from twinhive.routing.choosing import Routed
-from twinhive.routing.freshness import Freshness
-from twinhive.routing.nested_directories import states_like
-from twinhive.routing.resolving import Clusters, Resolver
-from twinhive.routing.statement_reading import read_statement, view_reads
-from twinhive.step.base import Work
+from twinhive.core.model.copies.kept_copies import KeptCopies
+from twinhive.core.step.base import Work
+from twinhive.federation.copies.copy_objects import CopyObjects
+from twinhive.federation.copies.list_copies import ListCopies
+from twinhive.federation.copies.publish_copies import PublishCopies
+from twinhive.federation.routing.choosing import Routed
+from twinhive.federation.routing.freshness import Freshness
+from twinhive.federation.routing.nested_directories import states_like
+from twinhive.federation.routing.resolving import Clusters, Resolver
+from twinhive.federation.routing.statement_reading import read_statement, view_reads
 
 _TABLES = 5
 _READ = 100

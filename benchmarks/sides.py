@@ -17,8 +17,8 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from twinhive.model.policy import Policy
-from twinhive.ports import WritePorts
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import WritePorts
 
 _MANY = 1_000_000
 _A_CALL = 250

@@ -22,7 +22,7 @@ from benchmarks.sides import Clusters, HiveRepl, add_common_options
 from tests.support.hive import metastore_objects as objects
 from tests.support.policies import TIMEOUT_SECONDS, PolicyFiles
 from tests.support.users.source_writer import SourceWriter
-from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.statements.running import StatementPlace, run_statement
 
 _PER_CALL = 500

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from sandbox.jvm.java import spark_home, spark_java_home
-from twinhive.adapters.class_archive import archive_options
-from twinhive.adapters.spark_package import package_cache
-from twinhive.spark.environment import quiet_and_quick
+from twinhive.hive.adapters.class_archive import archive_options
+from twinhive.hive.adapters.spark_package import package_cache
+from twinhive.runtime.spark.environment import quiet_and_quick
 
 # A handful of rows: two hundred tasks for each join, or programs compiled for it, would be all there is to wait for.
 _FEW_ROWS = {

@@ -10,12 +10,12 @@ from rich.console import Console
 
 from demo.load_flights import ARCHIVE, DATA, DELAYS
 from sandbox.airflow.airflow_api import AirflowApi
-from twinhive.model.files import ChecksumForm
-from twinhive.ports import WritePorts
-from twinhive.replica.pending_files import pending_names
-from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.file_wiring import files as files_of
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.files import ChecksumForm
+from twinhive.core.ports import WritePorts
+from twinhive.replication.replica.pending_files import pending_names
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.wiring.file_wiring import files as files_of
+from twinhive.runtime.wiring.policy_wiring import Wiring
 
 _FILES = {
     f"{DATA}/{DELAYS}/written_straight.csv": b"XX,42.0\nYY,43.0\n",

@@ -8,16 +8,16 @@ from typing import Any
 
 from rich.table import Table
 
-from twinhive.dump.layout import VIEWS
-from twinhive.dump.shards import unpack_lines
-from twinhive.dump.store import Dump, current_dump
-from twinhive.model.spoken import readable
-from twinhive.ports import FileReader
-from twinhive.replica.replica_state import read_state
-from twinhive.replica.synced import Synced
-from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.core.model.spoken import readable
+from twinhive.core.ports import FileReader
+from twinhive.replication.dump.layout import VIEWS
+from twinhive.replication.dump.shards import unpack_lines
+from twinhive.replication.dump.store import Dump, current_dump
+from twinhive.replication.replica.replica_state import read_state
+from twinhive.replication.replica.synced import Synced
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.transfer.staged.staged import CopyItem
-from twinhive.wiring.policy_wiring import Wiring
 
 
 def summary_table(

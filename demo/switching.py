@@ -12,9 +12,9 @@ from demo.showing import look, print_lines, run, say, title
 from sandbox import Sandbox
 from sandbox.airflow.airflow_api import AirflowApi
 from sandbox.errors import SandboxError
-from twinhive.model.marks import Phase, ReplicaState
-from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.marks import Phase, ReplicaState
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.wiring.policy_wiring import Wiring
 
 THERE, BACK = DATABASE, f"{DATABASE}_back"
 _WAITS_FOR_A_PERSON = ("deferred", "awaiting_input")

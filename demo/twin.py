@@ -8,7 +8,7 @@ from thrift.transport.TTransport import TBufferedTransport
 
 from demo.names import DATABASE
 from sandbox import Cluster
-from twinhive.model.marks import SOURCE_FOR
+from twinhive.core.model.marks import SOURCE_FOR
 
 
 def remove_database(cluster: Cluster, name: str = DATABASE) -> bool:

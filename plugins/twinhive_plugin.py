@@ -37,14 +37,14 @@ class TwinhivePlugin(AirflowPlugin):
             return
         try:
             import_module("airflow.sdk.execution_time.task_runner")
-            import_module("twinhive.airflow_edge.dag_factory")
+            import_module("twinhive.surfaces.airflow.dag_factory")
         except Exception:
             logging.getLogger(__name__).exception("Twinhive's modules were not loaded ahead")
 
     @property
     def fastapi_apps(self) -> list[dict[str, Any]]:  # type: ignore[override]  # asked for late
         """Return the page; only the API server asks, and only it pays a second for the import."""
-        from twinhive.page.airflow_links import PREFIX
-        from twinhive.page.page_app import app
+        from twinhive.surfaces.page.airflow_links import PREFIX
+        from twinhive.surfaces.page.page_app import app
 
         return [{"app": app, "url_prefix": PREFIX, "name": "Replication"}]

@@ -22,7 +22,7 @@ def running_gateway(
     Raises:
         AssertionError: It ended by itself, or not cleanly when it was told to.
     """
-    program = [sys.executable, "-m", "twinhive.cli.app", "gateway"]
+    program = [sys.executable, "-m", "twinhive.surfaces.cli.app", "gateway"]
     command = [*program, "--cluster", "east", "--port", str(port), "--config", str(configuration), *options]
     found = (str(_ROOT / "plugins"), str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(found)}

@@ -1,10 +1,10 @@
 """Copy files: submitted by tasks of policies, by statements and by `twinhive copy`, with a file of settings.
 
-Exit codes are those of `twinhive.model.exit_codes.ExitCode`.
+Exit codes are those of `twinhive.core.model.exit_codes.ExitCode`.
 """
 
-from twinhive.spark.copy_job import run
-from twinhive.spark.endings import leave
+from twinhive.runtime.spark.copy_job import run
+from twinhive.runtime.spark.endings import leave
 
 if __name__ == "__main__":
     leave("copy_files", run)

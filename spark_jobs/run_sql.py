@@ -1,6 +1,6 @@
 """Run one statement of SQL: submitted by spark-submit to the cluster that was chosen for it.
 
-Its settings are the only argument. Exit codes are those of `twinhive.model.exit_codes.ExitCode`.
+Its settings are the only argument. Exit codes are those of `twinhive.core.model.exit_codes.ExitCode`.
 """
 
 import json
@@ -9,12 +9,12 @@ from pathlib import Path
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 
-from twinhive.model.errors import ActNow
-from twinhive.model.exit_codes import ExitCode
-from twinhive.model.text import Clear
-from twinhive.spark.endings import causes, leave, teller
-from twinhive.spark.executors import submitted
-from twinhive.spark.sql_settings import SqlJobSettings
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.exit_codes import ExitCode
+from twinhive.core.model.text import Clear
+from twinhive.runtime.spark.endings import causes, leave, teller
+from twinhive.runtime.spark.executors import submitted
+from twinhive.runtime.spark.sql_settings import SqlJobSettings
 
 NAME = "run_sql"
 tell = teller(NAME)

@@ -1,6 +1,6 @@
 """Write the rows of a query as partitions of a table: submitted by spark-submit, its settings the only argument.
 
-Exit codes are those of `twinhive.model.exit_codes.ExitCode`.
+Exit codes are those of `twinhive.core.model.exit_codes.ExitCode`.
 """
 
 from pathlib import Path
@@ -8,13 +8,13 @@ from pathlib import Path
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 
-from twinhive.model.errors import ActNow
-from twinhive.model.exit_codes import ExitCode
-from twinhive.model.text import Clear
-from twinhive.spark.endings import causes, leave, teller
-from twinhive.spark.executors import submitted
-from twinhive.spark.partition_writes import write_partitions
-from twinhive.spark.write_settings import WriteJobSettings
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.exit_codes import ExitCode
+from twinhive.core.model.text import Clear
+from twinhive.runtime.spark.endings import causes, leave, teller
+from twinhive.runtime.spark.executors import submitted
+from twinhive.runtime.spark.partition_writes import write_partitions
+from twinhive.runtime.spark.write_settings import WriteJobSettings
 
 NAME = "write_partitions"
 tell = teller(NAME)

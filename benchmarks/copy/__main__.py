@@ -23,7 +23,7 @@ from sandbox.hadoop.yarn import NODE_MANAGER
 from sandbox.jvm.jars import JAR_LIST, YARN_JAR_LIST, ensure_jars
 from sandbox.paths import cache_root
 from sandbox.running.own_network import enter
-from twinhive.adapters.hdfs.hadoop_client import HadoopClient
+from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
 
 _console = Console(width=140, highlight=False)
 

@@ -22,7 +22,11 @@ def copy_tree(
 ) -> None:
     """Make the target equal to the source; `options` are further ones of the command of a `checkout`."""
     settings = [part for key, value in properties.items() for part in ("-D", f"{key}={value}")]
-    command_line = "twinhive.cli.app" if Path(checkout, "plugins/twinhive/cli/app.py").exists() else "twinhive.cli"
+    command_line = (
+        "twinhive.surfaces.cli.app"
+        if Path(checkout, "plugins/twinhive/surfaces/cli/app.py").exists()
+        else "twinhive.cli"
+    )
     command = [sys.executable, "-m", command_line, "copy", source_uri, target_uri]
     command += ["--threads", str(threads), "--user", user, *options, *settings]
     paths = os.pathsep.join([str(checkout / "plugins"), str(checkout)])

@@ -10,7 +10,7 @@ from benchmarks.copy.cases import Case
 from sandbox import Sandbox
 from sandbox.hadoop.job_history import MapPhase
 from sandbox.paths import CHECKOUT
-from twinhive.adapters.hdfs.hadoop_client import HadoopClient
+from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
-from twinhive.adapters.hdfs.hadoop_client import HadoopClient
-from twinhive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
+from twinhive.hive.adapters.jvm.machine import java_class
 
 
 def take(client: HadoopClient, path: str, name: str) -> None:

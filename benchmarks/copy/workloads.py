@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from twinhive.adapters.hdfs.hadoop_client import HadoopClient
+from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
 
 _THREADS = 8
 _PIECE = 4_000_000

@@ -17,14 +17,14 @@ from benchmarks.sides import Clusters, HiveRepl, add_days
 from tests.checker.switched import held
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
-from twinhive.model.marks import LAST_ID
-from twinhive.operations.failback import Failback
-from twinhive.operations.failover import Failover
-from twinhive.operations.pausing import Unpause
-from twinhive.operations.unplanned_failover import UnplannedFailover
-from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.pipeline.runner import run_bootstrap, run_phase
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.marks import LAST_ID
+from twinhive.operations.actions.pausing import Unpause
+from twinhive.operations.failover.failback import Failback
+from twinhive.operations.failover.failover import Failover
+from twinhive.operations.failover.unplanned_failover import UnplannedFailover
+from twinhive.runtime.pipeline.phases import INCREMENTAL
+from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
+from twinhive.runtime.wiring.policy_wiring import Wiring
 
 _BYTES = 100_000
 _CHANGED = 10

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from tests.support.hive.metastore_objects import a_partition
-from tests.unit.incremental.test_incremental import Followed
-from tests.unit.operations.test_failback import Switched
-from tests.unit.operations.test_failover import HOLDER, Asked, position
-from tests.unit.verify.verifying import Verifying
-from twinhive.operations.repair import Repair
-from twinhive.operations.unplanned_failover import UnplannedFailover
+from tests.unit.operations.failover.test_failback import Switched
+from tests.unit.operations.failover.test_failover import HOLDER, Asked, position
+from tests.unit.replication.incremental.test_incremental import Followed
+from tests.unit.replication.verify.verifying import Verifying
+from twinhive.operations.actions.repair import Repair
+from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 
 _PROMOTED = 100_000
 _AT_ONCE = 1_000

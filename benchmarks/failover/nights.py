@@ -11,15 +11,15 @@ from pathlib import Path
 from benchmarks.measuring import measured
 from tests.support.builders import a_policy
 from tests.support.hive.metastore_objects import a_partition, a_table
-from twinhive.leaves.side import Side, SideRole
-from twinhive.model.changes.events import Position
-from twinhive.model.files import FileStatus
-from twinhive.model.names import TableName
-from twinhive.model.objects import Partition, Table
-from twinhive.verify.ledger_files import KeptLedger
-from twinhive.verify.ledger_reading import Due, TableRead, read_table, with_checksums_of_both
-from twinhive.verify.table_judging import compare
-from twinhive.verify.touched import TouchedLeaves
+from twinhive.core.model.changes.events import Position
+from twinhive.core.model.files import FileStatus
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Partition, Table
+from twinhive.replication.leaves.side import Side, SideRole
+from twinhive.replication.verify.ledger_files import KeptLedger
+from twinhive.replication.verify.ledger_reading import Due, TableRead, read_table, with_checksums_of_both
+from twinhive.replication.verify.table_judging import compare
+from twinhive.replication.verify.touched import TouchedLeaves
 
 _PAGE = 1_000
 _DAY = 20_000

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from benchmarks.measuring import load_average
 from benchmarks.sides import Clusters, Twinhive
 from tests.support.users.source_writer import SourceWriter
-from twinhive.model.errors import TryAgain
-from twinhive.model.policy import Policy
-from twinhive.operations.failover import Failover
-from twinhive.operations.unplanned_failover import UnplannedFailover
-from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.pipeline.runner import run_bootstrap, run_phase
-from twinhive.ports import WritePorts
+from twinhive.core.model.errors import TryAgain
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import WritePorts
+from twinhive.operations.failover.failover import Failover
+from twinhive.operations.failover.unplanned_failover import UnplannedFailover
+from twinhive.runtime.pipeline.phases import INCREMENTAL
+from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
 
 _PARTITIONS = 1_000
 _TRIES = 20

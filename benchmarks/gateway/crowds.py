@@ -7,9 +7,9 @@ import time
 from benchmarks.gateway.calls import resident_mib
 from benchmarks.gateway.made import DEAD, SAME, SILENT, table_request
 from tests.support.wire.wire_messages import request
-from twinhive.ports.byte_links import ByteLink, connected
-from twinhive.wire.stream_reader import MessageReader
-from twinhive.wire.thrift_message import WireMessage
+from twinhive.federation.connector_api.byte_links import ByteLink, connected
+from twinhive.hive.wire.stream_reader import MessageReader
+from twinhive.hive.wire.thrift_message import WireMessage
 
 _SOME = 1_000
 """Partitions of the table that is asked for."""

@@ -8,7 +8,7 @@ from hive_metastore import ttypes
 
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire.wire_messages import request
-from twinhive.wire.thrift_message import WireMessage
+from twinhive.hive.wire.thrift_message import WireMessage
 
 SAME, OTHER, DEAD, SILENT = "gateway_bench", "gateway_bench_far", "gateway_bench_dead", "gateway_bench_silent"
 _PER_CALL = 1_000

@@ -17,9 +17,9 @@ from sandbox.brokers.broker import WORDS
 from sandbox.brokers.broker_users import PUBLISHER, READER
 from sandbox.jvm.jars import ensure_jars
 from sandbox.paths import cache_root
-from twinhive.adapters.brokers.stomp_broker import StompBroker
-from twinhive.model.names import TableName
-from twinhive.model.thrift_objects import text_table
+from twinhive.core.model.names import TableName
+from twinhive.core.model.thrift_objects import text_table
+from twinhive.hive.adapters.brokers.stomp_broker import StompBroker
 
 JMS_JAR_LIST = Path(__file__).with_name("jms-jars.txt")
 _METASTORE = "east-metastore"

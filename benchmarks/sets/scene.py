@@ -15,12 +15,12 @@ from sandbox.brokers.broker_users import PUBLISHER, READER
 from tests.support.messages.running_broker import RunningBroker
 from tests.support.policies import PolicyFiles
 from tests.support.users.thrift_source import ThriftSource
-from twinhive.adapters.brokers.stomp_broker import StompBroker, StompSubscription
-from twinhive.messages.positions import PositionStore
-from twinhive.model.names import TableName
-from twinhive.model.objects import Database
-from twinhive.model.thrift_objects import new_partition, text_table
-from twinhive.sets.marking_sets import MarkSet
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Database
+from twinhive.core.model.thrift_objects import new_partition, text_table
+from twinhive.hive.adapters.brokers.stomp_broker import StompBroker, StompSubscription
+from twinhive.publishing.messages.positions import PositionStore
+from twinhive.publishing.sets.marking_sets import MarkSet
 
 SECONDS = 120.0
 """So long a message, or a publisher, is waited for."""
@@ -52,7 +52,7 @@ class Scene:
         clusters = (self.files.directory / "clusters.yaml").read_text(encoding="utf-8")
         settings = f"  east:\n    messages: {{broker: bus, databases: ['{self.table.database}']}}"
         self.files.write("clusters.yaml", clusters.replace("  east:", settings, 1))
-        command = [sys.executable, "-m", "twinhive.cli.app", "publish", "east", "--name", str(os.getpid())]
+        command = [sys.executable, "-m", "twinhive.surfaces.cli.app", "publish", "east", "--name", str(os.getpid())]
         command += ["--patience", "6", "--config", str(self.files.directory)]
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         until = time.monotonic() + SECONDS

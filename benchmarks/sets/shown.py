@@ -13,11 +13,11 @@ from benchmarks.measuring import load_average
 from benchmarks.sets.scene import metastore_of, show
 from sandbox import Sandbox
 from tests.support.users.source_writer import SourceWriter
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.adapters.hive.hive_metastore import ThriftMetastore
-from twinhive.model.names import TableName
-from twinhive.model.sets.mark import mark_name, sets_table
-from twinhive.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.core.model.names import TableName
+from twinhive.core.model.sets.mark import mark_name, sets_table
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
 
 _DATABASE = "flights"
 _MOST_SECONDS = 15.0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from benchmarks.measuring import load_average
 from benchmarks.sets.scene import Scene, peak_mb, said, show
-from twinhive.adapters.brokers.stomp_broker import StompSubscription
+from twinhive.hive.adapters.brokers.stomp_broker import StompSubscription
 
 _MARK_TO_MESSAGE = 1.5
 _MEGABYTES = 60

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.sets.scene import Scene
-from twinhive.adapters.hive.hive_reader import ThriftMetastoreReader
-from twinhive.airflow_edge.waiting import replica_watch
-from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
-from twinhive.sets.there import DEFAULT_KEEP
+from twinhive.hive.adapters.hive.hive_reader import ThriftMetastoreReader
+from twinhive.publishing.sets.there import DEFAULT_KEEP
+from twinhive.surfaces.airflow.triggers import replica_watch
+from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
 
 _POLLS = 4
 _PATIENCE = 60.0

@@ -1,7 +1,7 @@
 """Read the methods and structs of the metastore's Thrift API from the server's own jar.
 
 `python -m sandbox.hive.metastore_api` writes the table of methods that the gateway works with, and refuses to while a
-text is undecided (plugins/twinhive/wire/roles.py). With `--print` it writes to its output.
+text is undecided (plugins/twinhive/hive/wire/roles.py). With `--print` it writes to its output.
 """
 
 import sys
@@ -10,8 +10,8 @@ from typing import Any
 from sandbox.jvm.jars import ensure_jars
 from sandbox.jvm.java import server_java_home
 from sandbox.paths import cache_root
-from twinhive.wire.deriving import FieldList, derived, undecided
-from twinhive.wire.method_table import TABLE, VERSION
+from twinhive.hive.wire.deriving import FieldList, derived, undecided
+from twinhive.hive.wire.method_table import TABLE, VERSION
 
 _API = "org.apache.hadoop.hive.metastore.api"
 _SERVICES = (f"{_API}.ThriftHiveMetastore", "com.facebook.fb303.FacebookService")
@@ -78,7 +78,7 @@ def main() -> int:
     """Write the table beside the package's module that reads it."""
     structs = read_structs()
     if left := undecided(structs):
-        sys.stderr.write("no rule of twinhive/wire/roles.py knows:\n  " + "\n  ".join(left) + "\n")
+        sys.stderr.write("no rule of twinhive/hive/wire/roles.py knows:\n  " + "\n  ".join(left) + "\n")
         return 1
     if sys.argv[1:] == ["--print"]:
         sys.stdout.write(derived(VERSION, structs))

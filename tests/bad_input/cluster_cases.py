@@ -9,9 +9,9 @@ from tests.bad_input.desk import Desk
 from tests.support.builders import a_table
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.worlds.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS
-from twinhive.model.files import Space
-from twinhive.model.names import TableName
-from twinhive.model.objects import Database
+from twinhive.core.model.files import Space
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Database
 
 BOOTSTRAP = ("run", "sales", "bootstrap")
 EXTERNAL = ("run", "sales", "external")

@@ -9,7 +9,7 @@ import typer
 from tests.bad_input.case import USAGE, Case
 from tests.bad_input.desk import Desk
 from tests.support.builders import a_table
-from twinhive.cli.app import app
+from twinhive.surfaces.cli.app import app
 
 # A good value for each argument, so that one at a time can be left out.
 _ARGUMENTS = {

@@ -5,14 +5,14 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from unittest import mock
 
-from twinhive.connectors import registry
-from twinhive.connectors.answering import AnsweringConnector
-from twinhive.connectors.context import ConnectorContext
-from twinhive.connectors.glue import ENDPOINT, PROFILE, GlueConnector
-from twinhive.connectors.iceberg import NAME, PATH, URI, IcebergConnector
-from twinhive.connectors.registry import Connectors
-from twinhive.connectors.ssh_route import KEYS, KNOWN_HOSTS, ROUTE, STRICT, TIMEOUT, route_of
-from twinhive.connectors.thrift import ThriftConnector
+from twinhive.federation.connectors import registry
+from twinhive.federation.connectors.answering import AnsweringConnector
+from twinhive.federation.connectors.context import ConnectorContext
+from twinhive.federation.connectors.glue import ENDPOINT, PROFILE, GlueConnector
+from twinhive.federation.connectors.iceberg import NAME, PATH, URI, IcebergConnector
+from twinhive.federation.connectors.registry import Connectors
+from twinhive.federation.connectors.ssh_route import KEYS, KNOWN_HOSTS, ROUTE, STRICT, TIMEOUT, route_of
+from twinhive.federation.connectors.thrift import ThriftConnector
 
 ConnectorCase = tuple[str, Callable[[object], object], str]
 

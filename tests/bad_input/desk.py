@@ -10,9 +10,9 @@ from tests.support.policies import PolicyFiles
 from tests.support.policy_terminal import Terminal, a_terminal
 from tests.support.worlds.fake_world import World
 from tests.support.worlds.statements_in_memory import let_statements_reach
-from twinhive.cli import copy_command
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.runtime.wiring.policy_wiring import Wiring
+from twinhive.surfaces.cli import copy_command
 
 _REAL_PORTS = Wiring.write_ports
 

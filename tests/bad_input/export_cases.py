@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from tests.bad_input.case import Case
 from tests.bad_input.desk import Desk
-from twinhive.model.names import TableName
-from twinhive.model.objects import Database
-from twinhive.model.tjson import from_text, to_text
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Database
+from twinhive.core.model.tjson import from_text, to_text
 
 EXPORT = "hdfs://west/exports/it"
 Spoil = Callable[[Desk], None]

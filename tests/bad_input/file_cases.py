@@ -8,8 +8,8 @@ import yaml
 from tests.bad_input.case import Case
 from tests.bad_input.desk import Desk
 from tests.bad_input.schema_rules import SchemaRule, broken, put, schema_rules
-from twinhive.settings.clusters import ClusterSettings
-from twinhive.settings.policies import PolicySettings
+from twinhive.runtime.settings.clusters import ClusterSettings
+from twinhive.runtime.settings.policies import PolicySettings
 
 POLICY = {
     "policy": "sales",

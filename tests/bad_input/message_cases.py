@@ -8,8 +8,8 @@ from tests.bad_input.case import TRY_AGAIN, USAGE, Case
 from tests.bad_input.desk import Desk
 from tests.support.builders import a_table
 from tests.support.messages.memory_broker import MemoryBroker
-from twinhive.model.objects import Database
-from twinhive.wiring.messages import MessagesWiring
+from twinhive.core.model.objects import Database
+from twinhive.runtime.wiring.messages import MessagesWiring
 
 _EAST = ("publish", "east", "--once")
 _REAL_BROKER = MessagesWiring.broker
@@ -66,7 +66,7 @@ def _rude(desk: Desk) -> None:
 def _without_client(desk: Desk) -> None:
     _connection(conn_type="kafka", host="b1")(desk)
     desk.patch.setitem(sys.modules, "confluent_kafka", None)
-    desk.patch.delitem(sys.modules, "twinhive.adapters.brokers.kafka_broker", raising=False)
+    desk.patch.delitem(sys.modules, "twinhive.hive.adapters.brokers.kafka_broker", raising=False)
 
 
 MESSAGE_CASES: tuple[Case, ...] = (

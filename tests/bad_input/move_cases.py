@@ -6,8 +6,8 @@ from typing import Any
 from tests.bad_input.case import Case
 from tests.bad_input.desk import Desk
 from tests.bad_input.placement_cases import PLACEMENT, with_placements
-from twinhive.model.copies.move_mark import PrimaryMove
-from twinhive.wiring.cluster_wiring import ClustersWiring
+from twinhive.federation.routing.move_mark import PrimaryMove
+from twinhive.runtime.wiring.cluster_wiring import ClustersWiring
 
 _OTHERS = {**PLACEMENT, "tables": {"exclude": [".*"]}}
 _MOVE = ("move-primary", "sales.plain", "north", "--root", "hdfs://west/home")

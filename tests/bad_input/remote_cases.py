@@ -10,21 +10,21 @@ import pytest
 
 from tests.bad_input.case import USAGE, Case
 from tests.support.policies import PolicyFiles
-from twinhive.cli.gateway_command import listening
-from twinhive.gateway.probe import Probed, RemoteState
-from twinhive.gateway.remote_pool import ReachedRemote
-from twinhive.model.connections import Connection, parse_connection
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.names import TableName
-from twinhive.model.remotes.data_connectors import DataConnector
-from twinhive.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable, refuse_unreadable
-from twinhive.remotes.access import Access, Allowed
-from twinhive.settings import load_configuration
-from twinhive.settings.remotes import load_remotes
+from twinhive.core.model.connections import Connection, parse_connection
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.core.model.names import TableName
+from twinhive.core.model.remotes.data_connectors import DataConnector
+from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable, refuse_unreadable
+from twinhive.federation.gateway.probe import Probed, RemoteState
+from twinhive.federation.gateway.remote_pool import ReachedRemote
+from twinhive.federation.remotes.access import Access, Allowed
+from twinhive.runtime.settings import load_configuration
+from twinhive.runtime.settings.remotes import load_remotes
+from twinhive.runtime.wiring.gateway_wiring import RemotesWiring, file_system_of
 from twinhive.statements.running.connector_changes import ConnectorChanges
 from twinhive.statements.running.remote_changes import RemoteChanges
 from twinhive.statements.running.remotes_seen import RemotesSeen
-from twinhive.wiring.gateway_wiring import RemotesWiring, file_system_of
+from twinhive.surfaces.cli.gateway_command import listening
 
 RemoteCase = tuple[str, Callable[[object], object], str]
 _TWO = ("whose metastore is the local one", "--cluster")

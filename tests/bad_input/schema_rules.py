@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import AfterValidator, BaseModel
 
-from twinhive.settings.allowed import kind_at
-from twinhive.settings.value_kinds import Strict
+from twinhive.runtime.settings.allowed import kind_at
+from twinhive.runtime.settings.value_kinds import Strict
 
 _LIMITS = ("minimum", "maximum", "exclusiveMinimum", "pattern", "maxLength", "minItems", "enum")
 # They change a value and refuse none.

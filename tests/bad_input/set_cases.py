@@ -3,7 +3,7 @@
 from tests.bad_input.case import TRY_AGAIN, USAGE, Case
 from tests.bad_input.desk import Desk
 from tests.support.builders import a_table
-from twinhive.model.names import TableName
+from twinhive.core.model.names import TableName
 
 _ORDERS = ("east", "sales.orders")
 

@@ -11,23 +11,24 @@ from unittest import mock
 
 import typer
 
-from twinhive.model import errors
+import twinhive
+from twinhive.core.model import errors
 
-PACKAGE = Path(errors.__file__).parents[1]
+PACKAGE = Path(twinhive.__file__).parent
 _ALL = {
     name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.TwinhiveError)
 }
 _ACT_NOW = {name for name in _ALL if issubclass(getattr(errors, name), errors.ActNow)}
 # What servers say is completed by whoever asked them; the monitor's error is made of the errors of policies.
-_UNFINISHED = ("adapters/", "dry_run/pretended_", "airflow_edge/dags/monitor_dag.py")
+_UNFINISHED = ("hive/adapters/", "runtime/dry_run/pretended_", "surfaces/airflow/dags/monitor_dag.py")
 _REFUSALS = {"InvalidSettings", "BadParameter"}
 # Modules that look at the state of clusters before anything is changed: whatever they refuse is bad input.
 _CHECKS = (
-    "bootstrap/preflight.py",
-    "external/check_base.py",
-    "replica/base_claim.py",
-    "bootstrap/gate.py",
-    "replica/replica_state.py",
+    "replication/bootstrap/preflight.py",
+    "replication/external/check_base.py",
+    "replication/replica/base_claim.py",
+    "replication/bootstrap/gate.py",
+    "replication/replica/replica_state.py",
 )
 
 
@@ -53,7 +54,7 @@ def sites(*parts: str) -> Iterator[Site]:
     """
     for path in sorted(PACKAGE.rglob("*.py")):
         module = str(path.relative_to(PACKAGE))
-        if module.startswith(parts) if parts else not module.startswith("airflow_edge"):
+        if module.startswith(parts) if parts else not module.startswith("surfaces/airflow"):
             yield from _sites_of(path, module)
 
 

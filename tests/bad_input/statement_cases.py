@@ -9,7 +9,7 @@ from tests.bad_input.case import Case
 from tests.bad_input.desk import Desk
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import SOURCE_ADDRESS
-from twinhive.model.objects import Database
+from twinhive.core.model.objects import Database
 
 ROOT = "hdfs://east/user/hive/repl/sales"
 IT = f"{ROOT}/it"

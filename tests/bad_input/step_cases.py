@@ -4,18 +4,18 @@ from collections.abc import Callable
 
 from tests.support.builders import a_policy
 from tests.support.worlds.fake_world import World
-from twinhive.bootstrap.gate import Gate
-from twinhive.dump.external_locations import decode_locations
-from twinhive.dump.layout import result_path
-from twinhive.dump.store import current_dump
-from twinhive.incremental.event_reached import table_in_scope
-from twinhive.journal import address
-from twinhive.journal.opening import open_engine
-from twinhive.model.external.modes import External
+from twinhive.core.model.external.modes import External
+from twinhive.core.step.base import Work
+from twinhive.operations.journal import address
+from twinhive.operations.journal.opening import open_engine
 from twinhive.operations.operation_kinds import OperationFields, operation_of
-from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE
-from twinhive.pipeline.runner import run_phase
-from twinhive.step.base import Work
+from twinhive.replication.bootstrap.gate import Gate
+from twinhive.replication.dump.layout import result_path
+from twinhive.replication.dump.passes.external_locations import decode_locations
+from twinhive.replication.dump.store import current_dump
+from twinhive.replication.incremental.event_reached import table_in_scope
+from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE
+from twinhive.runtime.pipeline.runner import run_phase
 from twinhive.transfer.tree.path_rule import lay_out
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 

@@ -2,8 +2,8 @@
 
 import struct
 
-from twinhive.wire.thrift_message import Head as MessageHead
-from twinhive.wire.thrift_message import MessageKind, call, message_with, reply
+from twinhive.hive.wire.thrift_message import Head as MessageHead
+from twinhive.hive.wire.thrift_message import MessageKind, call, message_with, reply
 
 WireCase = tuple[str, bytes, str]
 

@@ -22,18 +22,18 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.worlds.fake_world import Killed
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.model.errors import TryAgain, TwinhiveError
-from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.policy import Policy
-from twinhive.ports import WritePorts
+from twinhive.core.model.errors import TryAgain, TwinhiveError
+from twinhive.core.model.marks import Phase, ReplicaState
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import WritePorts
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 
 # A call that takes longer counts as unanswered; whoever takes a lease over waits as long.
 TIMEOUT_SECONDS = 1
 SMALL = Settings(prelude=5, statements=20, faults=50, pace=25)
 SERVERS = ("west-metastore", "west-datanode", "east-metastore", "east-datanode")
 _PLUGINS = Path(__file__).parents[2] / "plugins"
-_RUN = "from twinhive.cli.app import main; main()"
+_RUN = "from twinhive.surfaces.cli.app import main; main()"
 _LONGEST_RUN = 60
 
 

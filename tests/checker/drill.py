@@ -22,24 +22,24 @@ from tests.checker.watch import Watched, Watcher
 from tests.support.builders import a_policy
 from tests.support.users.source_writer import SourceMetastore, SourceWriter
 from tests.support.worlds.fake_world import Killed, World, tuned
-from twinhive.dump.layout import DumpKind
-from twinhive.dump.store import dumps_of, window_at
-from twinhive.incremental.asked_for import reason_to_plan_again
-from twinhive.model.errors import ActNow, TwinhiveError
-from twinhive.model.files import base_name, join
-from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.policy import EVERY_EVENT, Policy
-from twinhive.model.sets.mark import FOREVER
-from twinhive.operations.forget import Forget
-from twinhive.pipeline.phases import APPLY, BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
-from twinhive.pipeline.runner import run_phase
-from twinhive.ports import FileReader, FileWriter, MetastoreReader, WritePorts
-from twinhive.requests.request_files import requested_tables
-from twinhive.scan.scan import Scan
-from twinhive.scan.sweep import sweep
-from twinhive.sets.listed_sets import SetsOfDatabase, SetStanding
-from twinhive.step.base import Work
-from twinhive.threads.each import Threads
+from twinhive.core.model.errors import ActNow, TwinhiveError
+from twinhive.core.model.files import base_name, join
+from twinhive.core.model.marks import Phase, ReplicaState
+from twinhive.core.model.policy import EVERY_EVENT, Policy
+from twinhive.core.model.sets.mark import FOREVER
+from twinhive.core.ports import FileReader, FileWriter, MetastoreReader, WritePorts
+from twinhive.core.step.base import Work
+from twinhive.core.threads.each import Threads
+from twinhive.operations.failover.forget import Forget
+from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding
+from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.store import dumps_of, window_at
+from twinhive.replication.incremental.asked_for import reason_to_plan_again
+from twinhive.replication.requests.request_files import requested_tables
+from twinhive.replication.scan.scan import Scan
+from twinhive.replication.scan.sweep import sweep
+from twinhive.runtime.pipeline.phases import APPLY, BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage
+from twinhive.runtime.pipeline.runner import run_phase
 
 MOST_RUNS = 120
 _HOUSEKEEPING = {"silent_writes": "report", "settle_seconds": 0, "grace_seconds": 0}

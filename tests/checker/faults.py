@@ -10,9 +10,9 @@ from typing import Any
 from tests.checker.pauses import pause
 from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.worlds.fake_world import Killable, Killed
-from twinhive.model.errors import Unreachable
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.ports import Lease, WritePorts
+from twinhive.core.model.errors import Unreachable
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.ports import Lease, WritePorts
 
 
 class Fault(Enum):

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from tests.checker.states import NO_FILES, DatabaseState, Files, PartitionState, ShownSet, TableState, Values
 from tests.checker.timeline import Key, Moment, Timeline, files_of
-from twinhive.model.names import partition_values
-from twinhive.model.objects import Partition
-from twinhive.model.sets.mark import SetMark
-from twinhive.model.sets.spec import SetSpec
+from twinhive.core.model.names import partition_values
+from twinhive.core.model.objects import Partition
+from twinhive.core.model.sets.mark import SetMark
+from twinhive.core.model.sets.spec import SetSpec
 
 Name = tuple[str, str]
 """A set: its table, and how it is written."""

@@ -8,9 +8,9 @@ share the directory with them. Twinhive refuses such tables, and no user makes t
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from twinhive.model.files import is_below
-from twinhive.model.objects import TableKind
-from twinhive.ports import MetastoreReader
+from twinhive.core.model.files import is_below
+from twinhive.core.model.objects import TableKind
+from twinhive.core.ports import MetastoreReader
 
 
 @dataclass(frozen=True)

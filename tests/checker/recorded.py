@@ -7,12 +7,12 @@ from tests.checker.marked import MarkedSets
 from tests.checker.states import NO_FILES, Files
 from tests.checker.timeline import Append, Key, Recorder, files_of, table_with_files
 from tests.support.users.source_writer import SourceMetastore
-from twinhive.model.errors import Refused
-from twinhive.model.files import base_name
-from twinhive.model.names import TableName, unescape_path_name
-from twinhive.model.objects import Partition, Table
-from twinhive.model.sets.mark import sets_table
-from twinhive.ports import FileWriter
+from twinhive.core.model.errors import Refused
+from twinhive.core.model.files import base_name
+from twinhive.core.model.names import TableName, unescape_path_name
+from twinhive.core.model.objects import Partition, Table
+from twinhive.core.model.sets.mark import sets_table
+from twinhive.core.ports import FileWriter
 
 
 class RecordedSource:

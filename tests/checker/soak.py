@@ -19,7 +19,7 @@ from tests.checker.clusters import SMALL, ClusterDrill, Clusters
 from tests.checker.drill import Settings
 from tests.checker.places import Places
 from tests.support.policies import PolicyFiles
-from twinhive.model.errors import TwinhiveError
+from twinhive.core.model.errors import TwinhiveError
 
 
 @dataclass

@@ -14,14 +14,20 @@ from typing import Any, Protocol
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.metastore_objects import constraints_in_words
-from twinhive.model.equality import canonical
-from twinhive.model.equality.canonical import Plain, canonical_partition, canonical_table, canonical_text, statistics
-from twinhive.model.files import ChecksumForm, is_hidden
-from twinhive.model.objects import Parameters, Partition, Table, TableKind
-from twinhive.model.sets.mark import SETS_TABLE, SetMark, sets_table
-from twinhive.model.thrift_objects import read_partition, read_table
-from twinhive.model.tjson import from_text
-from twinhive.ports import FileReader, MetastoreReader
+from twinhive.core.model.files import ChecksumForm, is_hidden
+from twinhive.core.model.objects import Parameters, Partition, Table, TableKind
+from twinhive.core.model.sets.mark import SETS_TABLE, SetMark, sets_table
+from twinhive.core.model.thrift_objects import read_partition, read_table
+from twinhive.core.model.tjson import from_text
+from twinhive.core.ports import FileReader, MetastoreReader
+from twinhive.replication.leaves import canonical
+from twinhive.replication.leaves.canonical import (
+    Plain,
+    canonical_partition,
+    canonical_table,
+    canonical_text,
+    statistics,
+)
 from twinhive.transfer.staged.listing import list_files
 
 Values = tuple[str, ...]

@@ -1,6 +1,6 @@
 """Random histories of failovers and failbacks: each primary is what its users have made of the one before.
 
-In memory by tests/unit/operations/test_switch_histories.py; between two real clusters by
+In memory by tests/unit/operations/failover/test_switch_histories.py; between two real clusters by
 
     python -m tests.checker.switching HISTORIES [FIRST SEED]
 
@@ -17,27 +17,27 @@ from typing import Any
 
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
-from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
-from twinhive.model.files import base_name, is_hidden
-from twinhive.model.names import TableName, partition_name
-from twinhive.model.objects import Partition, Table
-from twinhive.model.policy import Policy
-from twinhive.model.sets.mark import FOREVER, SETS_TABLE
-from twinhive.model.sets.spec import SetSpec
-from twinhive.model.switching.fence import FENCED, QUOTA, FenceRules
-from twinhive.operations.failback import Failback
-from twinhive.operations.failover import Failover
-from twinhive.operations.fence.lifting import AbortFailover
-from twinhive.operations.pausing import Unpause
-from twinhive.operations.unlock import Unlock
-from twinhive.operations.unplanned_failover import UnplannedFailover
-from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.pipeline.runner import run_phase
-from twinhive.ports import FileReader, MetastoreReader, WritePorts
-from twinhive.sets.listed_sets import SetsOfDatabase, SetStanding
-from twinhive.sets.marking_sets import MarkSet, UnmarkSet
-from twinhive.step.base import Work
-from twinhive.verify.verify import Verify
+from twinhive.core.model.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.core.model.files import base_name, is_hidden
+from twinhive.core.model.names import TableName, partition_name
+from twinhive.core.model.objects import Partition, Table
+from twinhive.core.model.policy import Policy
+from twinhive.core.model.sets.mark import FOREVER, SETS_TABLE
+from twinhive.core.model.sets.spec import SetSpec
+from twinhive.core.model.switching.fence import FENCED, QUOTA, FenceRules
+from twinhive.core.ports import FileReader, MetastoreReader, WritePorts
+from twinhive.core.step.base import Work
+from twinhive.operations.actions.pausing import Unpause
+from twinhive.operations.actions.unlock import Unlock
+from twinhive.operations.failover.failback import Failback
+from twinhive.operations.failover.failover import Failover
+from twinhive.operations.failover.fence.lifting import AbortFailover
+from twinhive.operations.failover.unplanned_failover import UnplannedFailover
+from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding
+from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.replication.verify.verify import Verify
+from twinhive.runtime.pipeline.phases import INCREMENTAL
+from twinhive.runtime.pipeline.runner import run_phase
 
 HOLDER = {"run": "terminal-1", "task": "failback", "by": "ann"}
 VALUES = [("1",), ("a b/c:ü",), ("%2F",)]

@@ -21,8 +21,8 @@ from tests.checker.switched import HOLDER, Sides
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.operations.failover import Failover
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.operations.failover.failover import Failover
 
 _ROUNDS = 4
 """Failovers after the first one: A to B, B to A, twice."""

@@ -12,8 +12,8 @@ from typing import Protocol
 
 from tests.checker.states import NO_FILES, DatabaseState, Files, Pairs, TableState, Values, Viewer
 from tests.support.users.source_writer import SourceMetastore
-from twinhive.model.files import is_below
-from twinhive.ports import FileWriter
+from twinhive.core.model.files import is_below
+from twinhive.core.ports import FileWriter
 
 Key = tuple[str, Values | None]
 """What has files: a table, or a partition by its values."""

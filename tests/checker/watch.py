@@ -7,11 +7,11 @@ from typing import Any
 from tests.checker.judge import Judge
 from tests.checker.states import DatabaseState, Viewer
 from tests.support.worlds.fake_world import Killable
-from twinhive.model.errors import TwinhiveError, Unreachable
-from twinhive.model.files import is_below
-from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.names import TableName
-from twinhive.model.objects import Partition, Table
+from twinhive.core.model.errors import TwinhiveError, Unreachable
+from twinhive.core.model.files import is_below
+from twinhive.core.model.marks import Phase, ReplicaState
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Partition, Table
 
 _OF_THE_DATABASE = frozenset({"set_database_parameters", "alter_database", "create_function", "drop_function"})
 

@@ -12,8 +12,8 @@ from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.messages.running_broker import RunningBroker
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.ports import MetastoreWriter, TreeWriter
+from twinhive.core.ports import MetastoreWriter, TreeWriter
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 
 BOTH = ["fake", pytest.param("real", marks=pytest.mark.sandbox)]
 

@@ -11,9 +11,9 @@ from sandbox.brokers.broker_users import PUBLISHER, READER
 from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.messages.running_broker import RunningBroker
 from tests.support.messages.running_kafka import RunningKafka
-from twinhive.model.errors import Refused, Unreachable
-from twinhive.model.messages.hive_message import AnnouncementKind, TableMessage
-from twinhive.wiring.messages import broker_at
+from twinhive.core.model.errors import Refused, Unreachable
+from twinhive.core.model.messages.hive_message import AnnouncementKind, TableMessage
+from twinhive.runtime.wiring.messages import broker_at
 
 SECONDS = 20.0
 

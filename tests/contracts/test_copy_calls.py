@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.copy.calls import namenode_calls
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.model.files import FileStatus, join, parent
+from twinhive.core.model.files import FileStatus, join, parent
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.staged import CopyItem
 

@@ -5,8 +5,8 @@ import pytest
 from tests.contracts.test_metastore_changes_contract import Place, files_below, place
 from tests.support.hive.metastore_objects import a_table
 from tests.support.users.external_writer import PURGES
-from twinhive.model.names import TableName
-from twinhive.model.objects import Table
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Table
 
 __all__ = ["place"]
 TRANSLATED = {**PURGES, "TRANSLATED_TO_EXTERNAL": "TRUE"}

@@ -17,16 +17,16 @@ from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.seeds import breaking_points
 from tests.support.servers.cutting_proxy import CuttingProxy
 from tests.support.users.thrift_source import ThriftSource
-from twinhive.messages.announcing import AnnouncedDatabases
-from twinhive.messages.positions import POSITION_TABLE, PositionStore
-from twinhive.messages.publishing_messages import Publisher, PublisherRules, PublisherStanding
-from twinhive.model.errors import TryAgain
-from twinhive.model.messages.position import NOBODY
-from twinhive.model.messages.topics import TopicRules
-from twinhive.model.names import TableName
-from twinhive.sets.listed_sets import SetsOfDatabase
-from twinhive.sets.marking_sets import MarkSet, UnmarkSet
-from twinhive.sets.set_waiting import wanted_set
+from twinhive.core.model.errors import TryAgain
+from twinhive.core.model.messages.position import NOBODY
+from twinhive.core.model.messages.topics import TopicRules
+from twinhive.core.model.names import TableName
+from twinhive.publishing.messages.announcing import AnnouncedDatabases
+from twinhive.publishing.messages.positions import POSITION_TABLE, PositionStore
+from twinhive.publishing.messages.publishing_messages import Publisher, PublisherRules, PublisherStanding
+from twinhive.publishing.sets.listed_sets import SetsOfDatabase
+from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.publishing.sets.set_waiting import wanted_set
 
 pytestmark = pytest.mark.sandbox
 
@@ -109,7 +109,7 @@ def test_who_waits_for_a_set_finds_it_whichever_call_the_first_metastore_dies_in
 ) -> None:
     """What `SetDoneSensor` asks before it waits, and the poll that Airflow's triggerer makes for it."""
     monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path))  # it asks Airflow nothing
-    from twinhive.airflow_edge.waiting import replica_watch
+    from twinhive.surfaces.airflow.triggers import replica_watch
 
     monkeypatch.setattr(replica_watch, "POLL_SECONDS", 0.05)
 

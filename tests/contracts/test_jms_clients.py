@@ -13,9 +13,9 @@ from sandbox.jvm.jars import ensure_jars
 from sandbox.paths import cache_root
 from sandbox.ports import is_free
 from tests.support.messages.running_broker import RunningBroker
-from twinhive.adapters.brokers.stomp_broker import StompBroker
-from twinhive.model.messages.hive_message import Announcement, AnnouncementKind, Origin
-from twinhive.model.names import TableName
+from twinhive.core.model.messages.hive_message import Announcement, AnnouncementKind, Origin
+from twinhive.core.model.names import TableName
+from twinhive.hive.adapters.brokers.stomp_broker import StompBroker
 
 pytestmark = pytest.mark.sandbox
 _HIVE = ("hive-exec-", "hcatalog", "jackson-", "hive-metastore", "libthrift", "slf4j-api", "commons-lang")

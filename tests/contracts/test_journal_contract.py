@@ -12,14 +12,14 @@ import pytest
 from sqlalchemy import Engine, create_engine, func, insert, inspect, select, text, update
 
 from tests.support.journal_records import NOW, a_batch, a_copy, a_failure, a_state, a_table, a_window
-from twinhive.journal.journal_reading import JournalReader, open_reader
-from twinhive.journal.opening import open_engine
-from twinhive.journal.records import Failure
-from twinhive.journal.schema import LAG, METADATA, NOTES, VERSION, prepare
-from twinhive.journal.standing import what_is_open
-from twinhive.journal.writing import Journal
-from twinhive.model.errors import ActNow
-from twinhive.model.files import Usage
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import Usage
+from twinhive.operations.journal.journal_reading import JournalReader, open_reader
+from twinhive.operations.journal.opening import open_engine
+from twinhive.operations.journal.records import Failure
+from twinhive.operations.journal.schema import LAG, METADATA, NOTES, VERSION, prepare
+from twinhive.operations.journal.standing import what_is_open
+from twinhive.operations.journal.writing import Journal
 
 BOTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.sandbox)]
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from tests.support.hdfs.fake_lease import InMemoryLease
-from twinhive.adapters.hdfs.hadoop_client import HadoopClient
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.adapters.hdfs.hdfs_lease import HdfsLease
-from twinhive.model.errors import ActNow, LeaseHeld, LeaseLost, Refused, SourceMoved, Unreachable, together
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.ports import LeaseKeeper
+from twinhive.core.model.errors import ActNow, LeaseHeld, LeaseLost, Refused, SourceMoved, Unreachable, together
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.ports import LeaseKeeper
+from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.hive.adapters.hdfs.hdfs_lease import HdfsLease
 
 SETTLE = 7.25
 EVENTS = LeaseKind.EVENTS
@@ -301,9 +301,9 @@ class TestOnHdfs:
 
 _PROGRAM = """
 import json, sys
-from twinhive.adapters.hdfs.hdfs_lease import HdfsLease
-from twinhive.model.errors import LeaseLost
-from twinhive.model.lease_kinds import LeaseKind
+from twinhive.hive.adapters.hdfs.hdfs_lease import HdfsLease
+from twinhive.core.model.errors import LeaseLost
+from twinhive.core.model.lease_kinds import LeaseKind
 given = json.loads(sys.argv[1])
 keeper = HdfsLease(given["root"], given["properties"], given["user"], 0)
 with keeper.hold(given["directory"], {"run": "other process"}, LeaseKind.EVENTS) as lease:

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from twinhive.wire.method_table import TABLE
+from twinhive.hive.wire.method_table import TABLE
 
 
 def test_the_table_of_methods_is_what_the_servers_jar_gives() -> None:

@@ -8,14 +8,14 @@ import pytest
 
 from tests.support.hive.contract_metastores import SourceCluster, a_database_on, created
 from tests.support.hive.metastore_objects import a_partition, a_table, a_view
-from twinhive.events.decoder import decode_event
-from twinhive.model.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused
-from twinhive.model.files import join
-from twinhive.model.marks import SOURCE_FOR, STAMP
-from twinhive.model.names import TableName
-from twinhive.model.objects import Partition, Table, TableKind
-from twinhive.model.tjson import from_text, to_text
-from twinhive.ports import FileWriter, MetastoreWriter
+from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused
+from twinhive.core.model.files import join
+from twinhive.core.model.marks import SOURCE_FOR, STAMP
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Partition, Table, TableKind
+from twinhive.core.model.tjson import from_text, to_text
+from twinhive.core.ports import FileWriter, MetastoreWriter
+from twinhive.hive.events.decoder import decode_event
 
 STATISTICS = {"numFiles": "3", "totalSize": "9", "numFilesErasureCoded": "0", "numRows": "2"}
 MADE_BY_SERVER = "transient_lastDdlTime"

@@ -17,22 +17,22 @@ from tests.support.hive.contract_metastores import KNOWN_KEY, a_database_on, cre
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.hive.metastore_objects import a_partition, a_table, a_view
 from tests.support.servers.cutting_proxy import CuttingProxy
-from twinhive.adapters.hive.hive_metastore import ThriftMetastore
-from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
-from twinhive.adapters.hive.thrift_connection import Request
-from twinhive.events.event_message import decode_message, names_touched
-from twinhive.log.server_settings import wrong_in_answers
-from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
-from twinhive.model.names import TableName, partition_name, partition_values
-from twinhive.model.objects import Database, TableKind
-from twinhive.model.sets.mark import sets_table
-from twinhive.model.thrift_objects import read_database, read_partition, read_table, table_id
-from twinhive.model.tjson import from_text
-from twinhive.ports import MetastoreWriter
-from twinhive.sets.listed_sets import SetsOfDatabase, SetStanding, take_away
-from twinhive.sets.marking_sets import MarkSet, UnmarkSet
-from twinhive.sets.set_waiting import wanted_set
-from twinhive.sets.there import sets_there
+from twinhive.core.model.errors import AlreadyThere, Missing, Refused, Unreachable
+from twinhive.core.model.names import TableName, partition_name, partition_values
+from twinhive.core.model.objects import Database, TableKind
+from twinhive.core.model.sets.mark import sets_table
+from twinhive.core.model.thrift_objects import read_database, read_partition, read_table, table_id
+from twinhive.core.model.tjson import from_text
+from twinhive.core.ports import MetastoreWriter
+from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.hive.adapters.hive.thrift_connection import Request
+from twinhive.hive.events.event_message import decode_message, names_touched
+from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding, take_away
+from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.publishing.sets.set_waiting import wanted_set
+from twinhive.publishing.sets.there import sets_there
+from twinhive.replication.log.server_settings import wrong_in_answers
 
 AWKWARD = (
     "a b",

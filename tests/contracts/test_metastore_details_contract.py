@@ -16,8 +16,7 @@ from tests.support.hive.metastore_objects import (
     constraint_names,
     statistics_of,
 )
-from twinhive.events.decoder import decode_event
-from twinhive.model.changes.kinds import (
+from twinhive.core.model.changes.kinds import (
     AddConstraints,
     CreateFunction,
     DeleteStatistics,
@@ -25,11 +24,12 @@ from twinhive.model.changes.kinds import (
     DropFunction,
     UpdateStatistics,
 )
-from twinhive.model.constraints import FIELDS
-from twinhive.model.errors import AlreadyThere, Missing, Refused
-from twinhive.model.names import TableName
-from twinhive.model.objects import Table
-from twinhive.model.tjson import from_text, to_text
+from twinhive.core.model.constraints import FIELDS
+from twinhive.core.model.errors import AlreadyThere, Missing, Refused
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Table
+from twinhive.core.model.tjson import from_text, to_text
+from twinhive.hive.events.decoder import decode_event
 
 JAR = "hdfs://east/tmp/upper 1.jar"
 

@@ -7,11 +7,11 @@ import pytest
 from tests.support.hive.contract_metastores import created
 from tests.support.hive.metastore_objects import a_partition, a_table
 from tests.support.users.thrift_source import ThriftSource
-from twinhive.adapters.hive.hive_partition_locations import PartitionLocations
-from twinhive.model.errors import Missing, Refused, Unreachable
-from twinhive.model.names import partition_name
-from twinhive.model.objects import Table
-from twinhive.ports import MetastoreWriter
+from twinhive.core.model.errors import Missing, Refused, Unreachable
+from twinhive.core.model.names import partition_name
+from twinhive.core.model.objects import Table
+from twinhive.core.ports import MetastoreWriter
+from twinhive.hive.adapters.hive.hive_partition_locations import PartitionLocations
 
 AWKWARD = ("a b", " a", "100%", "a=b", "a:b", "a/b", "Zoë 日本", "\U0001f600", 'it\'s "x"', "a\tb")
 

@@ -16,10 +16,10 @@ from thrift.transport.TTransport import TBufferedTransport
 from sandbox import Sandbox
 from tests.support.hive.metastore_catalog import catalog_of
 from tests.support.seeds import seeds
-from twinhive.connectors.encoding import ended, fields_of, struct, text, texts
-from twinhive.connectors.responder import Responder
-from twinhive.wire.ends import Short, end_of
-from twinhive.wire.thrift_message import WireMessage, call, read_head
+from twinhive.federation.connectors.encoding import ended, fields_of, struct, text, texts
+from twinhive.federation.connectors.responder import Responder
+from twinhive.hive.wire.ends import Short, end_of
+from twinhive.hive.wire.thrift_message import WireMessage, call, read_head
 
 pytestmark = pytest.mark.sandbox
 CALLS = 400

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from twinhive.model.errors import AlreadyThere, Missing, Refused
-from twinhive.model.files import Attributes, ChangeKind, ChecksumForm, base_name
-from twinhive.ports import TreeWriter
+from twinhive.core.model.errors import AlreadyThere, Missing, Refused
+from twinhive.core.model.files import Attributes, ChangeKind, ChecksumForm, base_name
+from twinhive.core.ports import TreeWriter
 
 pytestmark = pytest.mark.parametrize("files", ["fake", pytest.param("hdfs", marks=pytest.mark.sandbox)], indirect=True)
 

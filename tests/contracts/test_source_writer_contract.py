@@ -6,9 +6,7 @@ import pytest
 
 from tests.support.hive.contract_metastores import SourceCluster
 from tests.support.users.source_writer import SourceWriter
-from twinhive.apply.function_files import ORIGINAL
-from twinhive.events.decoder import decode_event
-from twinhive.model.changes.kinds import (
+from twinhive.core.model.changes.kinds import (
     AddConstraints,
     AddPartitions,
     AlterDatabase,
@@ -27,11 +25,13 @@ from twinhive.model.changes.kinds import (
     RenamePartition,
     UpdateStatistics,
 )
-from twinhive.model.errors import Refused
-from twinhive.model.files import ChecksumForm, base_name
-from twinhive.model.marks import SOURCE_FOR
-from twinhive.model.objects import TableKind
-from twinhive.model.tjson import from_text
+from twinhive.core.model.errors import Refused
+from twinhive.core.model.files import ChecksumForm, base_name
+from twinhive.core.model.marks import SOURCE_FOR
+from twinhive.core.model.objects import TableKind
+from twinhive.core.model.tjson import from_text
+from twinhive.hive.events.decoder import decode_event
+from twinhive.replication.apply.function_files import ORIGINAL
 
 
 class Watch:

@@ -10,11 +10,11 @@ import pytest
 from sandbox import Sandbox
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_trash import TRASH
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.adapters.jvm.machine import java_class
-from twinhive.model.errors import Refused, SafeMode
-from twinhive.model.files import Attributes, base_name, parent
-from twinhive.ports import FileWriter
+from twinhive.core.model.errors import Refused, SafeMode
+from twinhive.core.model.files import Attributes, base_name, parent
+from twinhive.core.ports import FileWriter
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.hive.adapters.jvm.machine import java_class
 
 KEPT = {"fs.trash.interval": "60"}
 

@@ -9,12 +9,12 @@ import pytest
 
 from tests.contracts.test_files_contract import AWKWARD
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.adapters.hdfs.hadoop_statuses import to_statuses
-from twinhive.adapters.jvm.machine import java_class
-from twinhive.model.errors import Missing, Refused, TwinhiveError
-from twinhive.model.files import Attributes, ChecksumForm, Creation, base_name, name_order
-from twinhive.ports import TreeWriter
+from twinhive.core.model.errors import Missing, Refused, TwinhiveError
+from twinhive.core.model.files import Attributes, ChecksumForm, Creation, base_name, name_order
+from twinhive.core.ports import TreeWriter
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.hive.adapters.hdfs.hadoop_statuses import to_statuses
+from twinhive.hive.adapters.jvm.machine import java_class
 
 ACL = ("user::rwx", "user:ann:r-x", "group::r-x", "mask::r-x", "other::---")
 DEFAULT_ACL = (

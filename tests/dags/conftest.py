@@ -10,7 +10,7 @@ from tests.dags.airflow_home import create_database, use_own_airflow
 from tests.support.messages.letter_box import Hook, MailServer, serving
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.runtime.wiring.policy_wiring import Wiring
 
 use_own_airflow()
 
@@ -18,7 +18,7 @@ use_own_airflow()
 @pytest.fixture(autouse=True)
 def known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No Airflow has to notice here that a task has gone to wait."""
-    monkeypatch.setattr("twinhive.airflow_edge.waiting.end_of_task.noticed_within", lambda: 0.0)
+    monkeypatch.setattr("twinhive.surfaces.airflow.triggers.end_of_task.noticed_within", lambda: 0.0)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from tests.dags.airflow_home import create_database, use_own_airflow
-from twinhive.page.dag_runs import ALL
+from twinhive.surfaces.page.dag_runs import ALL
 
 _BUNDLE = "page-tests"
 

@@ -21,7 +21,7 @@ from sandbox.running import processes
 from tests.integration.damage import frozen
 from tests.integration.spark_sql import ONE_WORKER
 from tests.support.policies import PolicyFiles
-from twinhive.pipeline.phases import PHASES
+from twinhive.runtime.pipeline.phases import PHASES
 
 # There is one policy from the start, because Airflow parses a file on demand only if it knows a DAG of it.
 FIRST = "first"

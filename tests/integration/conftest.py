@@ -14,7 +14,7 @@ from tests.integration.spark_sql import SparkSql, spark_sql
 from tests.support.policies import PolicyFiles
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 
 __all__ = ["assert_twin", "databases", "finished", "followed", "oncall", "runbook_policies", "users", "writers"]
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.support.runbooks import Section, says
-from twinhive.airflow_edge.dags.operate_dag import GIVE_UP, OPERATE
 from twinhive.operations.operation_kinds import KINDS
-from twinhive.pipeline.phases import PHASES
+from twinhive.runtime.pipeline.phases import PHASES
+from twinhive.surfaces.airflow.dags.operate_dag import GIVE_UP, OPERATE
 
 RED = ("failed", "up_for_retry")
 AT_WORK = ("scheduled", "queued", "running")

@@ -16,7 +16,7 @@ from sandbox.ports import free_ports
 from tests.integration.spark_sql import SparkSql, spark_sql, through_gateway
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
-from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.statements.running import Answer, StatementPlace, plan_statement, run_statement
 
 _PATIENCE_SECONDS = 300

@@ -16,9 +16,9 @@ from typing import Any
 from sandbox import Sandbox
 from sandbox.jvm.java import spark_home, spark_java_home
 from sandbox.spark import spark_conf, spark_submit_environment
-from twinhive.adapters.class_archive import archive_options
-from twinhive.adapters.spark_package import package_cache
-from twinhive.spark.environment import quiet_and_quick
+from twinhive.hive.adapters.class_archive import archive_options
+from twinhive.hive.adapters.spark_package import package_cache
+from twinhive.runtime.spark.environment import quiet_and_quick
 
 ANSWER = "answer "
 ONE_WORKER = "local[1]"

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from twinhive.model.external.modes import External
-from twinhive.model.names import TableName
-from twinhive.model.objects import Partition, Table
-from twinhive.model.policy import DatabaseAddress, Options, Policy
+from twinhive.core.model.external.modes import External
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Partition, Table
+from twinhive.core.model.policy import DatabaseAddress, Options, Policy
 
 
 def a_policy(**changes: Any) -> Policy:

@@ -16,15 +16,15 @@ from typing import Any
 from typer.testing import CliRunner
 
 from sandbox import Sandbox
-from twinhive.adapters.hdfs import hadoop_streams
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.cli.app import app
-from twinhive.model.files import AS_USUAL, Creation, FileStatus, base_name, join, parent, relative_to
+from twinhive.core.model.files import AS_USUAL, Creation, FileStatus, base_name, join, parent, relative_to
+from twinhive.hive.adapters.hdfs import hadoop_streams
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.surfaces.cli.app import app
 from twinhive.transfer.tree.tree_places import is_ours
 
 LONGEST_WAIT = 60
 _PLUGINS = Path(__file__).parents[2] / "plugins"
-_MAIN = "from twinhive.cli.app import main; main()"
+_MAIN = "from twinhive.surfaces.cli.app import main; main()"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from types import FrameType
 import twinhive
 from tests.support.hdfs import fake_lease
 from tests.support.hive import fake_metastore
-from tests.unit.test_layers import part_of
+from tests.unit.test_layers import folder_of
 
 _PACKAGE = f"{twinhive.__name__}."
 _FAKES = tuple(f"{fake.__name__.rpartition('.')[0]}." for fake in (fake_lease, fake_metastore))
@@ -17,7 +17,7 @@ _FAKES = tuple(f"{fake.__name__.rpartition('.')[0]}." for fake in (fake_lease, f
 class Entered:
     """What a run has entered, in any of its threads.
 
-    modules  the modules of which a function was called: `model/names`
+    modules  the modules of which a function was called: `core/model/names`
     climbs   how often it went to a folder further down in the table of layers, by a call or by a return. A call into
              another folder does so once, on the way there or on the way back; so does a generator for each item
     """
@@ -29,7 +29,7 @@ class Entered:
     @property
     def folders(self) -> set[str]:
         """Return the rows of the table of layers that the modules are in."""
-        return {part for part in map(part_of, self.modules) if part}
+        return {part for part in map(folder_of, self.modules) if part}
 
     def counts(self) -> dict[str, int]:
         """Return what is kept of it."""
@@ -67,7 +67,7 @@ class _Profile:
             caller = _caller(frame)
             with self._lock:
                 self.entered.modules.add(name)
-                self.entered.climbs += bool(caller) and part_of(caller) != part_of(name)
+                self.entered.climbs += bool(caller) and folder_of(caller) != folder_of(name)
 
     @property
     def _fakes(self) -> int:
@@ -86,7 +86,7 @@ def _caller(frame: FrameType) -> str:
 
 
 def _name(frame: FrameType) -> str:
-    """Return the name of a frame's module below the package, `model/names`; '' for a module of others.
+    """Return the name of a frame's module below the package, `core/model/names`; '' for a module of others.
 
     What Python itself writes for a dataclass is in no file, and nobody reads it: '' for that, too.
     """

@@ -3,8 +3,8 @@
 import time
 from typing import Any
 
-from twinhive.journal.records import BatchRun, Failure, PolicyState, RecordedTable, WindowRun
-from twinhive.model.watching.at_work import CopyAtWork
+from twinhive.core.model.watching.at_work import CopyAtWork
+from twinhive.operations.journal.records import BatchRun, Failure, PolicyState, RecordedTable, WindowRun
 
 NOW = float(int(time.time()))
 

@@ -3,15 +3,15 @@
 import threading
 from dataclasses import dataclass, field
 
-from twinhive.model.names import partition_name
-from twinhive.ports.catalog_objects import (
+from twinhive.core.model.names import partition_name
+from twinhive.federation.connector_api.catalog_objects import (
     CatalogColumn,
     CatalogDatabase,
     CatalogPartition,
     CatalogStorage,
     CatalogTable,
 )
-from twinhive.ports.catalogs import Catalog, ConnectorPlace
+from twinhive.federation.connector_api.catalogs import Catalog, ConnectorPlace
 
 
 def stored(location: str, *columns: str) -> CatalogStorage:

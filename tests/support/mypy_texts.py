@@ -6,7 +6,7 @@ from mypy.nodes import TypeInfo
 from mypy.plugin import FunctionContext, MethodContext, Plugin
 from mypy.types import Instance, ProperType, Type, UnionType, get_proper_type
 
-_PHRASE = "twinhive.model.text.Phrase"
+_PHRASE = "twinhive.core.model.text.Phrase"
 _REFUSED = "A text in an f-string or str() has the words of policies alone: use render(), or + to make a longer text"
 
 

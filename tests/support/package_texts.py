@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from twinhive.model import next_steps
-from twinhive.model.text import (
+from twinhive.core.model import next_steps
+from twinhive.core.model.text import (
     Again,
     Clear,
     Command,
@@ -25,7 +25,7 @@ from twinhive.model.text import (
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 # Its words are those of the steps that it renders, which are looked at where they are taken.
-MODULES = sorted({*PLUGINS.rglob("*.py")} - {PLUGINS / "twinhive" / "model" / "text.py"})
+MODULES = sorted({*PLUGINS.rglob("*.py")} - {PLUGINS / "twinhive" / "core" / "model" / "text.py"})
 # Stands for whatever is put in when the text is made: a policy, a table, an id.
 FILLED_IN = "1"
 

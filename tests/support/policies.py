@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE, EXTERNAL, INCREMENTAL
-from twinhive.pipeline.runner import run_bootstrap, run_phase, run_rounds
-from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE, EXTERNAL, INCREMENTAL
+from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase, run_rounds
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.wiring.policy_wiring import Wiring
 
 # A take-over of the lease waits for one time-out of a metastore call.
 TIMEOUT_SECONDS = 5

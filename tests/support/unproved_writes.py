@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.ports import Lease, LeaseKeeper, MetastoreWriter, SourceMarker, UnreadWriter, WritePorts
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.ports import Lease, LeaseKeeper, MetastoreWriter, SourceMarker, UnreadWriter, WritePorts
 
 WRITES = frozenset(
     name for port in (UnreadWriter, MetastoreWriter, SourceMarker) for name in vars(port) if not name.startswith("_")

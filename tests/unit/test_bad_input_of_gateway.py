@@ -11,8 +11,8 @@ from hive_metastore import ttypes
 from tests.bad_input.wire_cases import WIRE_CASES
 from tests.support.servers.running_gateway import RunningGateway
 from tests.support.wire.wire_metastore import Contents, WireMetastore, client_of
-from twinhive.model.remotes.definitions import Definitions, RemoteDatabase
-from twinhive.wire.thrift_message import WireMessage, call
+from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase
+from twinhive.hive.wire.thrift_message import WireMessage, call
 
 
 class World:

@@ -9,15 +9,15 @@ import pytest
 
 from tests.support.builders import a_policy, a_table
 from tests.support.worlds.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS, World, a_world
-from twinhive.bootstrap.preflight import Preflight
-from twinhive.dump.store import current_dump
-from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
-from twinhive.model.files import Space
-from twinhive.model.names import TableName
-from twinhive.model.objects import Database
-from twinhive.pipeline.phases import BOOTSTRAP, CONSOLIDATE
-from twinhive.pipeline.runner import run_phase, run_rounds
-from twinhive.step.base import Work
+from twinhive.core.model.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.core.model.files import Space
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Database
+from twinhive.core.step.base import Work
+from twinhive.replication.bootstrap.preflight import Preflight
+from twinhive.replication.dump.store import current_dump
+from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE
+from twinhive.runtime.pipeline.runner import run_phase, run_rounds
 
 
 def state(world: World) -> Any:

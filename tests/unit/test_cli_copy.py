@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_lease import InMemoryLease
-from twinhive.cli import copy_command
-from twinhive.cli.app import app
-from twinhive.cli.copy_command import read_lines
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.errors import InvalidSettings
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.surfaces.cli import copy_command
+from twinhive.surfaces.cli.app import app
+from twinhive.surfaces.cli.copy_command import read_lines
 
 
 class Terminal:

@@ -1,9 +1,9 @@
 import pytest
 
-from twinhive.model.connections import Connection, parse_connection
-from twinhive.model.errors import InvalidSettings
-from twinhive.settings import FileSystemSettings, MetastoreSettings, resolve_from_environment
-from twinhive.wiring.resolved_endpoints import file_system_endpoint, host_and_port, metastore_endpoint
+from twinhive.core.model.connections import Connection, parse_connection
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.runtime.settings import FileSystemSettings, MetastoreSettings, resolve_from_environment
+from twinhive.runtime.wiring.resolved_endpoints import file_system_endpoint, host_and_port, metastore_endpoint
 
 
 @pytest.mark.parametrize(

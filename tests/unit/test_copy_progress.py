@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from twinhive.cli.copy_progress import progress_on
+from twinhive.surfaces.cli.copy_progress import progress_on
 from twinhive.transfer.engine import progress as lines
 
 

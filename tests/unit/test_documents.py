@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.policy_terminal import a_terminal
-from twinhive.dump import cleaning
-from twinhive.model import files
-from twinhive.model.lease_kinds import LeaseKind
+from twinhive.core.model import files
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.owned import staging
 from twinhive.operations.operation_kinds import KINDS
-from twinhive.owned import staging
+from twinhive.replication.dump import cleaning
 
 CHECKOUT = Path(__file__).parents[2]
 ROOTS = (CHECKOUT, CHECKOUT / "plugins" / "twinhive", CHECKOUT / "tests", CHECKOUT / "tests" / "unit")
@@ -95,10 +95,10 @@ def test_the_glossary_is_short() -> None:
     assert 0 < len(words) <= MOST_WORDS
 
 
-def test_the_map_shows_every_folder_of_the_package() -> None:
-    layers = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["twinhive"]["layers"]
-    shown = README.split("## Map of the code")[1].split("```")[1]
-    assert [part for part in layers if f"{part.rpartition('/')[2]}/" not in shown.replace(":", "/")] == []
+def test_the_map_shows_each_area_of_the_package_once_and_in_order() -> None:
+    areas = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["twinhive"]["layers"]
+    shown = README.split("## Map of the code")[1].split("```")[1].strip().splitlines()
+    assert [line.partition("/")[0] for line in shown] == list(areas)
 
 
 def test_the_way_of_one_event_is_a_short_list() -> None:

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import twinhive
-from twinhive.model.errors import TwinhiveError
+from twinhive.core.model.errors import TwinhiveError
 
 TOP = Path(twinhive.__file__).parent
 PARTS = {"found", "expected", "next_step"}
 OTHERWISE = {
-    "dry_run/pretended_files.py": "answers a plan as a file system would",
-    "dry_run/pretended_metastore.py": "answers a plan as a metastore would",
-    "airflow_edge/dags/monitor_dag.py": "shows what other errors have said, with all their parts",
+    "runtime/dry_run/pretended_files.py": "answers a plan as a file system would",
+    "runtime/dry_run/pretended_metastore.py": "answers a plan as a metastore would",
+    "surfaces/airflow/dags/monitor_dag.py": "shows what other errors have said, with all their parts",
 }
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.errors import InvalidSettings
-from twinhive.wiring.file_addresses import AddressBook, read_site
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.runtime.wiring.file_addresses import AddressBook, read_site
 
 EAST = FileSystemEndpoint("hdfs://east", {"dfs.nameservices": "east"}, "hive")
 SITE = {"fs.defaultFS": "hdfs://site:8020", "dfs.replication": "2"}

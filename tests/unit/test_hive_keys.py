@@ -2,13 +2,13 @@
 
 import pytest
 
-from twinhive.model.errors import InvalidSettings
-from twinhive.model.external.modes import External
-from twinhive.model.policy import Options
-from twinhive.settings.hive_key_table import KEYS, HiveKey, StatementKind
-from twinhive.settings.hive_keys import resolve, wrong_setting
-from twinhive.settings.hive_keys_refused import REFUSED, refused
-from twinhive.settings.repl_settings import ReplSettings
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.external.modes import External
+from twinhive.core.model.policy import Options
+from twinhive.runtime.settings.hive_key_table import KEYS, HiveKey, StatementKind
+from twinhive.runtime.settings.hive_keys import resolve, wrong_setting
+from twinhive.runtime.settings.hive_keys_refused import REFUSED, refused
+from twinhive.runtime.settings.repl_settings import ReplSettings
 
 # Every key of Hive 4.1's HiveConf whose name begins with hive.repl.
 HIVE_4 = """

@@ -12,7 +12,7 @@ SENT = re.compile(r'^[A-Z_]+ = "(twinhive\.[a-z.]+)"$', re.MULTILINE)
 
 
 def test_every_metric_stands_in_the_table_and_in_the_mapping() -> None:
-    sent = set(SENT.findall((ROOT / "plugins/twinhive/airflow_edge/monitor/metrics.py").read_text()))
+    sent = set(SENT.findall((ROOT / "plugins/twinhive/surfaces/airflow/monitor/metrics.py").read_text()))
     page = (ROOT / "docs/metrics.md").read_text()
     assert len(sent) == 32
     assert set(re.findall(r"^\| `(twinhive\.[a-z.]+)`", page, re.MULTILINE)) == sent
@@ -73,7 +73,7 @@ def test_there_is_a_rule_for_all_that_turns_the_monitor_red() -> None:
 
 
 def test_every_metric_of_a_gateway_is_explained() -> None:
-    text = (ROOT / "plugins/twinhive/gateway/gateway_metrics.py").read_text()
+    text = (ROOT / "plugins/twinhive/federation/gateway/gateway_metrics.py").read_text()
     sent = set(re.findall(r"# TYPE (twinhive_gateway_\w+)", text))
     explained = re.findall(r"^\| `(twinhive_gateway_\w+)", (ROOT / "docs/remotes.md").read_text(), re.MULTILINE)
     assert sent == set(explained)

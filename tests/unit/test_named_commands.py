@@ -11,11 +11,11 @@ import pytest
 import typer
 
 from tests.support.package_texts import FILLED_IN, MODULES, PLUGINS, texts
-from twinhive.cli.app import app
-from twinhive.operations.failover import PROVE_QUIET
-from twinhive.operations.fence.fencing import FENCE
-from twinhive.page.dag_runs import ALL
-from twinhive.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
+from twinhive.operations.failover.failover import PROVE_QUIET
+from twinhive.operations.failover.fence.fencing import FENCE
+from twinhive.runtime.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
+from twinhive.surfaces.cli.app import app
+from twinhive.surfaces.page.dag_runs import ALL
 
 # A failed copy does not know the one table that is meant.
 NAMED_WITHOUT_ARGUMENTS = {"resync"}

@@ -7,41 +7,44 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "plugins" / "twinhive"
 
 ALLOWED = {
-    "owned/directories.py": "asks whose a directory is",
-    "adapters/": "implement the call",
-    "dry_run/pretended_files.py": "pretends the call",
+    "core/owned/directories.py": "asks whose a directory is",
+    "hive/adapters/": "implement the call",
+    "runtime/dry_run/pretended_files.py": "pretends the call",
     "transfer/tree/": "makes one tree equal to another, as it was asked to, and keeps its own work below `.twinhive`",
     "transfer/engine/attributes.py": "makes its own probe anew, to see whom new directories belong to",
-    "spark/submitting.py": "removes the plan that syncing has made below `.twinhive`",
+    "runtime/spark/submitting.py": "removes the plan that syncing has made below `.twinhive`",
 }
 
 RENAMES = {
-    "ports/file_systems.py": (3, "for others, of whom each is counted here"),
-    "apply/function_files.py": (1, "a file that it has copied"),
-    "apply/placing.py": (2, "files that were copied into staging"),
+    "core/ports/file_systems.py": (3, "for others, of whom each is counted here"),
+    "replication/apply/function_files.py": (1, "a file that it has copied"),
+    "replication/apply/placing.py": (2, "files that were copied into staging"),
     "transfer/engine/file_parts.py": (1, "a file that it has written"),
     "transfer/staged/stager.py": (
         3,
         "a file that it has written, and the parts of one, from the name of an earlier version",
     ),
-    "dump/loader_notes.py": (2, "a file, a load's note"),
-    "dump/publishing.py": (2, "an attempt, from the name that it was made under to that of a dump"),
-    "replica/base_claim.py": (1, "a file that it has written"),
-    "dump/hashed_files.py": (1, "a file that an earlier version has written"),
-    "partition_writes/job_directory.py": (1, "what a job has written, from an attempt's name to its own"),
-    "partition_writes/showing_partitions.py": (1, "a file that a job has written"),
-    "partition_writes/write.py": (1, "a file that a job has written"),
+    "replication/dump/loader_notes.py": (2, "a file, a load's note"),
+    "replication/dump/publishing.py": (2, "an attempt, from the name that it was made under to that of a dump"),
+    "replication/replica/base_claim.py": (1, "a file that it has written"),
+    "replication/dump/hashed_files.py": (1, "a file that an earlier version has written"),
+    "publishing/partition_writes/job_directory.py": (1, "what a job has written, from an attempt's name to its own"),
+    "publishing/partition_writes/showing_partitions.py": (1, "a file that a job has written"),
+    "publishing/partition_writes/write.py": (1, "a file that a job has written"),
     "statements/steps/hive_places.py": (1, "what a table or partition with our stamp lies in"),
-    "copies/placing_copies.py": (2, "staged files, and the directory that it has built of them"),
-    "apply/half_placed.py": (1, "files that it has placed, back into staging"),
-    "table_exports/building.py": (1, "a file that was copied into staging"),
-    "table_exports/exporting.py": (
+    "federation/copies/placing_copies.py": (2, "staged files, and the directory that it has built of them"),
+    "replication/apply/half_placed.py": (1, "files that it has placed, back into staging"),
+    "statements/table_exports/building.py": (1, "a file that was copied into staging"),
+    "statements/table_exports/exporting.py": (
         3,
         "what it has built, and an export that is alone and to be replaced, there and back",
     ),
-    "table_exports/placing_import.py": (2, "what it has built, to its place and back, known by its id"),
-    "operations/fence/fenced_files.py": (1, "a file that it has copied from a snapshot"),
-    "bootstrap/place_tables.py": (2, "staged files, and the directory that it has built of them and marked"),
+    "statements/table_exports/placing_import.py": (2, "what it has built, to its place and back, known by its id"),
+    "operations/failover/fence/fenced_files.py": (1, "a file that it has copied from a snapshot"),
+    "replication/bootstrap/place_tables.py": (
+        2,
+        "staged files, and the directory that it has built of them and marked",
+    ),
 }
 """How many renames a module makes, and of what. None moves aside what somebody else may have made."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.support.package_texts import MODULES
-from twinhive.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
+from twinhive.runtime.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
 
 _PHASES = {**PHASES, **PLACEMENT_PHASES}
 _NAMES = {

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from twinhive.reference import pages
-from twinhive.reference.variables import BY_OTHERS, VARIABLES
-from twinhive.settings.allowed import allowed, kind_of
-from twinhive.settings.clusters import ClustersFile
-from twinhive.settings.policies import PolicySettings
+from twinhive.runtime.settings.allowed import allowed, kind_of
+from twinhive.runtime.settings.clusters import ClustersFile
+from twinhive.runtime.settings.policies import PolicySettings
+from twinhive.surfaces.reference import pages
+from twinhive.surfaces.reference.variables import BY_OTHERS, VARIABLES
 
 CHECKOUT = Path(__file__).parents[2]
 PAGES = sorted((CHECKOUT / "docs").glob("*.md"))
-COMMAND = "python -m twinhive.reference docs"
+COMMAND = "python -m twinhive.surfaces.reference docs"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -99,10 +99,10 @@ def test_every_variable_that_is_read_is_explained_and_no_other() -> None:
 
 def test_defaults_are_said_once_for_people_and_once_for_the_steps() -> None:
     """The values of the domain have defaults of their own, for tests and tools; they are those of the files."""
-    from twinhive.model.external.modes import External
-    from twinhive.model.policy import Options
-    from twinhive.settings.options import OptionsSettings
-    from twinhive.settings.policies import ExternalSettings
+    from twinhive.core.model.external.modes import External
+    from twinhive.core.model.policy import Options
+    from twinhive.runtime.settings.options import OptionsSettings
+    from twinhive.runtime.settings.policies import ExternalSettings
 
     assert OptionsSettings().tuning == Options()
     assert ExternalSettings().external() == External()

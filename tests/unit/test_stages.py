@@ -5,9 +5,9 @@ from dataclasses import fields
 
 import pytest
 
-from twinhive.pipeline.phase_facts import facts_of
-from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES
-from twinhive.pipeline.runner import RunOptions
+from twinhive.runtime.pipeline.phase_facts import facts_of
+from twinhive.runtime.pipeline.phases import PHASES, PLACEMENT_PHASES
+from twinhive.runtime.pipeline.runner import RunOptions
 
 ALL = {**PHASES, **PLACEMENT_PHASES}
 

@@ -3,21 +3,21 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from twinhive.model.errors import InvalidSettings
-from twinhive.model.policy import Policy
-from twinhive.operations.adopt import Adopt
-from twinhive.operations.failback import Failback
-from twinhive.operations.failover import Failover
-from twinhive.operations.fence.lifting import AbortFailover
-from twinhive.operations.forget import Forget
-from twinhive.operations.operation import Holder, Operation
-from twinhive.operations.pausing import Pause, Unpause
-from twinhive.operations.replica_status import ShowStatus
-from twinhive.operations.resync import Resync
-from twinhive.operations.resync_everything import ResyncEverything
-from twinhive.operations.skip_event import SkipEvent
-from twinhive.operations.unlock import Unlock
-from twinhive.operations.unplanned_failover import UnplannedFailover
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.policy import Policy
+from twinhive.operations.actions.operation import Holder, Operation
+from twinhive.operations.actions.pausing import Pause, Unpause
+from twinhive.operations.actions.replica_status import ShowStatus
+from twinhive.operations.actions.resync import Resync
+from twinhive.operations.actions.resync_everything import ResyncEverything
+from twinhive.operations.actions.skip_event import SkipEvent
+from twinhive.operations.actions.unlock import Unlock
+from twinhive.operations.failover.adopt import Adopt
+from twinhive.operations.failover.failback import Failback
+from twinhive.operations.failover.failover import Failover
+from twinhive.operations.failover.fence.lifting import AbortFailover
+from twinhive.operations.failover.forget import Forget
+from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 
 
 @dataclass(frozen=True)

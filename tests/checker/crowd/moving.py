@@ -2,7 +2,7 @@
 
 from tests.checker.crowd.looking import Looking
 from tests.checker.crowd.statement import ELSEWHERE, Choice, Statement, alone, alone_within
-from twinhive.model.names import partition_name
+from twinhive.core.model.names import partition_name
 
 
 class Moving:

@@ -15,8 +15,8 @@ from tests.checker.pauses import Pausable, pause
 from tests.checker.recorded import RecordedFiles, RecordedSource
 from tests.checker.timeline import Recorder
 from tests.support.users.source_writer import SourceMetastore, SourceWriter
-from twinhive.model.errors import TwinhiveError
-from twinhive.ports import FileWriter
+from twinhive.core.model.errors import TwinhiveError
+from twinhive.core.ports import FileWriter
 
 
 class _Paused:

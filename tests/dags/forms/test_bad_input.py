@@ -16,25 +16,25 @@ from tests.dags.task_context import a_context
 from tests.dags.tasks.test_sealed_connections import Sealed
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World
-from twinhive.airflow_edge.airflow_connections import as_airflow_has_it
-from twinhive.airflow_edge.dags.failover_dag import FAILOVER
-from twinhive.airflow_edge.dags.operate_dag import FORMS
-from twinhive.airflow_edge.dags.task_places import refuse_unknown_executors
-from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
-from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
-from twinhive.airflow_edge.journal_connection import journal_of
-from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
-from twinhive.airflow_edge.set_operators import SetPlace
-from twinhive.airflow_edge.set_sensor import SetDoneSensor
-from twinhive.airflow_edge.tasks.failback_tasks import FAILBACK
-from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
-from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
-from twinhive.airflow_edge.terminal_pools import missing_pools
-from twinhive.airflow_edge.waiting.config_directory import config_directory
-from twinhive.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings
 from twinhive.operations.operation_kinds import KINDS
-from twinhive.pipeline.phases import PHASES
-from twinhive.settings import Configuration, PolicyEntry, PolicySettings
+from twinhive.runtime.pipeline.phases import PHASES
+from twinhive.runtime.settings import Configuration, PolicyEntry, PolicySettings
+from twinhive.surfaces.airflow.config_directory import config_directory
+from twinhive.surfaces.airflow.connections.airflow_connections import as_airflow_has_it
+from twinhive.surfaces.airflow.connections.journal_connection import journal_of
+from twinhive.surfaces.airflow.connections.spark_connection import spark_cluster
+from twinhive.surfaces.airflow.connections.terminal_connections import resolve_through_airflow
+from twinhive.surfaces.airflow.connections.terminal_pools import missing_pools
+from twinhive.surfaces.airflow.dags.failover_dag import FAILOVER
+from twinhive.surfaces.airflow.dags.operate_dag import FORMS
+from twinhive.surfaces.airflow.dags.task_places import refuse_unknown_executors
+from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
+from twinhive.surfaces.airflow.operators.set_operators import SetPlace
+from twinhive.surfaces.airflow.sensors.event_id_sensor import ReplicatedEventIdSensor
+from twinhive.surfaces.airflow.sensors.external_sensor import ExternalTablesInSync
+from twinhive.surfaces.airflow.sensors.set_sensor import SetDoneSensor
+from twinhive.surfaces.airflow.tasks.failback_tasks import FAILBACK
 
 SEEN: set[tuple[str, int]] = set()
 NO_RULES = {"title", "description", "section", "default", "const", "value"}
@@ -207,9 +207,9 @@ def test_every_place_of_the_edge_that_refuses_input_has_a_case() -> None:
     """Runs after the cases: it looks at what they have reached."""
     if len(SEEN) < 4:
         pytest.skip("the cases have not run")
-    missing = [str(site) for site in sites("airflow_edge") if not reached(site, SEEN)]
+    missing = [str(site) for site in sites("surfaces/airflow") if not reached(site, SEEN)]
     assert not missing, "\n".join(["no case reaches:", *missing])
-    assert {str(site): site.lacks for site in sites("airflow_edge") if site.lacks} == {}
+    assert {str(site): site.lacks for site in sites("surfaces/airflow") if site.lacks} == {}
 
 
 def test_every_field_of_a_form_is_explained_in_the_documentation(parsed: dict[str, Any]) -> None:

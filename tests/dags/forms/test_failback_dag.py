@@ -10,16 +10,16 @@ from airflow.sdk.exceptions import DagRunTriggerException, DownstreamTasksSkippe
 from tests.dags.forms.test_failover_dag import Run
 from tests.dags.task_context import a_context
 from tests.support.policies import PolicyFiles
-from tests.unit.operations.test_failback import Switched, kept
-from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
-from twinhive.airflow_edge.dags.failback_dag import failback_dag
-from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
-from twinhive.model.marks import PHASE, POLICY
-from twinhive.operations.failover import Failover
-from twinhive.operations.old_primary import QuietOldPrimary
-from twinhive.pipeline.runner import run_whole
-from twinhive.settings import load_configuration
-from twinhive.wiring.policy_wiring import Wiring
+from tests.unit.operations.failover.test_failback import Switched, kept
+from twinhive.core.model.marks import PHASE, POLICY
+from twinhive.operations.failover.failover import Failover
+from twinhive.operations.failover.old_primary import QuietOldPrimary
+from twinhive.runtime.pipeline.runner import run_whole
+from twinhive.runtime.settings import load_configuration
+from twinhive.runtime.wiring.policy_wiring import Wiring
+from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
+from twinhive.surfaces.airflow.dags.failback_dag import failback_dag
+from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
 
 BEGINNING = ["prepare", "approve", "prove_quiet", "divergence", "adopt", "start_incremental"]
 ROW = [*BEGINNING, "follow", "verify", "switch_back"]

@@ -15,17 +15,17 @@ from tests.dags.task_context import a_context
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import REPLICA_ADDRESS, World, a_world
-from tests.unit.operations.test_readiness import READY
-from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
-from twinhive.airflow_edge.dags.failover_dag import failover_dag
-from twinhive.airflow_edge.monitor.task_failures import MayPass, PersonMustAct
-from twinhive.airflow_edge.tasks.failover_tasks import CatchUp
-from twinhive.airflow_edge.tasks.switch_task import SAID
-from twinhive.model.marks import PHASE
-from twinhive.operations import failover
-from twinhive.pipeline.runner import run_bootstrap, run_whole
-from twinhive.settings import load_configuration
-from twinhive.wiring.policy_wiring import Wiring
+from tests.unit.operations.failover.test_readiness import READY
+from twinhive.core.model.marks import PHASE
+from twinhive.operations.failover import failover
+from twinhive.runtime.pipeline.runner import run_bootstrap, run_whole
+from twinhive.runtime.settings import load_configuration
+from twinhive.runtime.wiring.policy_wiring import Wiring
+from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
+from twinhive.surfaces.airflow.dags.failover_dag import failover_dag
+from twinhive.surfaces.airflow.monitor.task_failures import MayPass, PersonMustAct
+from twinhive.surfaces.airflow.tasks.failover_tasks import CatchUp
+from twinhive.surfaces.airflow.tasks.switch_task import SAID
 
 PROOFS = ("fence", "catch_up", "prove_quiet", "verify")
 

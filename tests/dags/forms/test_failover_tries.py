@@ -6,8 +6,8 @@ import pytest
 from airflow.sdk import DAG
 
 from tests.dags.forms.test_failover_dag import Run, dag, world
-from twinhive.airflow_edge.tasks import failover_tasks
-from twinhive.operations.unplanned_failover import UnplannedFailover
+from twinhive.operations.failover.unplanned_failover import UnplannedFailover
+from twinhive.surfaces.airflow.tasks import failover_tasks
 
 __all__ = ["dag", "world"]
 

@@ -16,10 +16,10 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 from tests.support.worlds.twins import assert_twin
-from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
-from twinhive.airflow_edge.tasks.dry_run import DRY_RUN, PLAN
-from twinhive.pipeline.phases import PHASES
-from twinhive.pipeline.runner import run_bootstrap
+from twinhive.runtime.pipeline.phases import PHASES
+from twinhive.runtime.pipeline.runner import run_bootstrap
+from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
+from twinhive.surfaces.airflow.tasks.dry_run import DRY_RUN, PLAN
 
 __all__ = ["dags"]
 

@@ -9,12 +9,12 @@ from tests.dags.task_context import a_context
 from tests.dags.tasks.test_cluster_sql import submitted, world  # noqa: F401
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.copies_world import CopiesWorld
-from twinhive.airflow_edge.dags.move_dag import MOVE, move_dag
-from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
-from twinhive.model.errors import ActNow
-from twinhive.settings import load_configuration
-from twinhive.wiring.cluster_wiring import ClustersWiring
-from twinhive.wiring.table_move import MoveWiring
+from twinhive.core.model.errors import ActNow
+from twinhive.runtime.settings import load_configuration
+from twinhive.runtime.wiring.cluster_wiring import ClustersWiring
+from twinhive.runtime.wiring.table_move import MoveWiring
+from twinhive.surfaces.airflow.dags.move_dag import MOVE, move_dag
+from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
 
 FORM = {"table": "sales.plain", "cluster": "north", "root": "hdfs://north/home"}
 

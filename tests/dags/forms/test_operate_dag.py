@@ -11,17 +11,17 @@ from airflow.serialization.serialized_objects import DagSerialization
 from tests.dags.task_context import a_context
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
-from twinhive.airflow_edge.dags.operate_dag import FORMS, GIVE_UP, OPERATE, form_dag
-from twinhive.airflow_edge.monitor.task_failures import MayPass, PersonMustAct
-from twinhive.dump.json_files import read_json
-from twinhive.journal.journal_reading import open_reader
-from twinhive.model.marks import POLICY
+from twinhive.core.model.marks import POLICY
+from twinhive.operations.actions.replica_status import read_status
+from twinhive.operations.journal.journal_reading import open_reader
 from twinhive.operations.operation_kinds import KINDS
-from twinhive.operations.replica_status import read_status
-from twinhive.pipeline.runner import run_bootstrap
-from twinhive.settings import load_configuration
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.replication.dump.json_files import read_json
+from twinhive.runtime.pipeline.runner import run_bootstrap
+from twinhive.runtime.settings import load_configuration
+from twinhive.runtime.wiring.policy_wiring import Wiring
+from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
+from twinhive.surfaces.airflow.dags.operate_dag import FORMS, GIVE_UP, OPERATE, form_dag
+from twinhive.surfaces.airflow.monitor.task_failures import MayPass, PersonMustAct
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from tests.support.messages.letter_box import Hook
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
-from twinhive.airflow_edge.monitor.failure_callbacks import FailureCallback
-from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
-from twinhive.journal.journal_reading import JournalReader, open_reader
-from twinhive.journal.records import WHOLE_RUN
-from twinhive.journal.standing import what_is_open
-from twinhive.journal.writing import Journal
-from twinhive.model.errors import ActNow, InvalidSettings
-from twinhive.pipeline.runner import run_bootstrap
+from twinhive.core.model.errors import ActNow, InvalidSettings
+from twinhive.operations.journal.journal_reading import JournalReader, open_reader
+from twinhive.operations.journal.records import WHOLE_RUN
+from twinhive.operations.journal.standing import what_is_open
+from twinhive.operations.journal.writing import Journal
+from twinhive.runtime.pipeline.runner import run_bootstrap
+from twinhive.surfaces.airflow.monitor.failure_callbacks import FailureCallback
+from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
 
 
 @pytest.fixture

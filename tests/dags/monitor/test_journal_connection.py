@@ -10,12 +10,12 @@ from airflow.sdk.exceptions import AirflowNotFoundException, AirflowSecretsBacke
 from sqlalchemy import make_url
 
 from tests.support.journal_records import a_state
-from twinhive.airflow_edge import journal_connection
-from twinhive.airflow_edge.journal_connection import journal_of
-from twinhive.journal.address import resolved
-from twinhive.journal.journal_reading import open_reader
-from twinhive.journal.writing import Journal
-from twinhive.model.errors import InvalidSettings, Unreachable
+from twinhive.core.model.errors import InvalidSettings, Unreachable
+from twinhive.operations.journal.address import resolved
+from twinhive.operations.journal.journal_reading import open_reader
+from twinhive.operations.journal.writing import Journal
+from twinhive.surfaces.airflow.connections import journal_connection
+from twinhive.surfaces.airflow.connections.journal_connection import journal_of
 
 
 def test_a_connection_becomes_the_journals_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,13 +15,13 @@ from airflow.sdk.observability.metrics import stats_utils
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality
 
-from twinhive.airflow_edge.monitor import metrics
-from twinhive.messages.behind import Behind
-from twinhive.model.errors import LogBroken, Unreachable
-from twinhive.observe.follower import Limits
-from twinhive.observe.lag import PolicyLag
-from twinhive.observe.publishers import PublisherSeen
-from twinhive.observe.watched import WatchedPolicy
+from twinhive.core.model.errors import LogBroken, Unreachable
+from twinhive.operations.observe.follower import Limits
+from twinhive.operations.observe.lag import PolicyLag
+from twinhive.operations.observe.publishers import PublisherSeen
+from twinhive.operations.observe.watched import WatchedPolicy
+from twinhive.publishing.messages.behind import Behind
+from twinhive.surfaces.airflow.monitor import metrics
 
 
 class Receiver:

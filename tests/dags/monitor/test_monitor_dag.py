@@ -22,26 +22,26 @@ from tests.support.servers.status_port import DOWN, a_count, nowhere, status_por
 from tests.support.servers.status_port import WELL as WELL_REMOTE
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
-from twinhive.airflow_edge.dags.monitor_dag import MONITOR, monitor_dag
-from twinhive.airflow_edge.monitor import stalled_copies, watch_round
-from twinhive.airflow_edge.monitor.alert_delivery import Teller
-from twinhive.airflow_edge.monitor.watch_round import not_shared
-from twinhive.journal.journal_reading import open_reader
-from twinhive.journal.records import SentMessage
-from twinhive.journal.standing import what_is_open
-from twinhive.journal.writing import Journal
-from twinhive.messages.announcing import AnnouncedDatabases
-from twinhive.messages.publishing_messages import Publisher, PublisherRules
-from twinhive.model.errors import Unreachable
-from twinhive.model.messages.topics import TopicRules
-from twinhive.model.names import TableName
-from twinhive.model.sets.mark import SetMark
-from twinhive.model.sets.showing import HeldSet
-from twinhive.observe import alert_memory, gateway_alerts, publisher_alerts
-from twinhive.pipeline.runner import run_bootstrap
-from twinhive.replica.held_sets import write_held_sets
-from twinhive.requests.request_files import request_table
-from twinhive.wiring.messages import MessagesWiring
+from twinhive.core.model.errors import Unreachable
+from twinhive.core.model.messages.topics import TopicRules
+from twinhive.core.model.names import TableName
+from twinhive.core.model.sets.mark import SetMark
+from twinhive.core.model.sets.showing import HeldSet
+from twinhive.operations.journal.journal_reading import open_reader
+from twinhive.operations.journal.records import SentMessage
+from twinhive.operations.journal.standing import what_is_open
+from twinhive.operations.journal.writing import Journal
+from twinhive.operations.observe import alert_memory, gateway_alerts, publisher_alerts
+from twinhive.publishing.messages.announcing import AnnouncedDatabases
+from twinhive.publishing.messages.publishing_messages import Publisher, PublisherRules
+from twinhive.replication.replica.held_sets import write_held_sets
+from twinhive.replication.requests.request_files import request_table
+from twinhive.runtime.pipeline.runner import run_bootstrap
+from twinhive.runtime.wiring.messages import MessagesWiring
+from twinhive.surfaces.airflow.dags.monitor_dag import MONITOR, monitor_dag
+from twinhive.surfaces.airflow.monitor import stalled_copies, watch_round
+from twinhive.surfaces.airflow.monitor.alert_delivery import Teller
+from twinhive.surfaces.airflow.monitor.watch_round import not_shared
 
 WELL = {"measure": "success", "alert": "skipped"}
 ALARM = {"measure": "success", "alert": "failed"}

@@ -9,18 +9,18 @@ import pytest
 
 from tests.dags.airflow_home import use_own_airflow
 from tests.support.messages.letter_box import Hook, MailServer
-from twinhive.alerting.alert_message import Message
-from twinhive.journal.standing import what_is_open
-from twinhive.journal.writing import Journal
-from twinhive.model.errors import ActNow
-from twinhive.model.watching.alerts import AlertKind
-from twinhive.settings.watch_settings import NotificationSettings
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.watching.alerts import AlertKind
+from twinhive.operations.alerting.alert_message import Message
+from twinhive.operations.journal.standing import what_is_open
+from twinhive.operations.journal.writing import Journal
+from twinhive.runtime.settings.watch_settings import NotificationSettings
 
 use_own_airflow()
 
 from airflow.sdk import DAG, BaseNotifier  # noqa: E402
 
-from twinhive.airflow_edge.monitor.alert_delivery import Teller  # noqa: E402
+from twinhive.surfaces.airflow.monitor.alert_delivery import Teller  # noqa: E402
 
 SINCE = 1_900_000_000.0
 ERROR = ActNow("the file x of table a|<b> is lost", found="nothing", expected="a file", next_step="bring it back")

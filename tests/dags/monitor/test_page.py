@@ -13,10 +13,10 @@ from tests.dags.page_client import add_run, anonymous, api_server, know_dags, kn
 from tests.dags.policies.test_plugins_folder import PLUGINS, load_plugins
 from tests.support.journal_records import a_batch, a_failure, a_state, a_table, a_window
 from tests.support.servers.status_port import DOWN, WELL, a_count, nowhere, status_port
-from twinhive.journal.records import HeldSets, RecordedCopies, RecordedProof, RecordedPublisher, RecordedSet
-from twinhive.journal.writing import Journal
-from twinhive.model.watching.load_progress import LoadProgress
-from twinhive.page.airflow_links import MONITOR
+from twinhive.core.model.watching.load_progress import LoadProgress
+from twinhive.operations.journal.records import HeldSets, RecordedCopies, RecordedProof, RecordedPublisher, RecordedSet
+from twinhive.operations.journal.writing import Journal
+from twinhive.surfaces.page.airflow_links import MONITOR
 
 # Without a slash, so that it may be part of an address.
 EVIL = "<script>alert('x')\"onmouseover=\"y"
@@ -50,7 +50,7 @@ def page_of(client: TestClient, path: str = "/", status: int = 200) -> str:
 
 def paths_of_all_routes() -> list[str]:
     """Return an address for each route that the page has."""
-    from twinhive.page.page_app import app
+    from twinhive.surfaces.page.page_app import app
 
     return [re.sub(r"{\w+(:\w+)?}", "anything", getattr(route, "path", "/mounted")) for route in app.routes]
 
@@ -93,7 +93,7 @@ def test_the_plugin_puts_the_page_into_the_navigation(viewer: TestClient) -> Non
 def test_only_the_api_server_pays_for_the_page() -> None:
     modules = load_plugins(PLUGINS)["modules"]
     assert "twinhive_plugin" in modules
-    assert [name for name in modules if name.startswith("twinhive.page")] == []
+    assert [name for name in modules if name.startswith("twinhive.surfaces.page")] == []
 
 
 def test_all_policies_are_listed_the_most_troubled_first(viewer: TestClient, journal: Journal) -> None:

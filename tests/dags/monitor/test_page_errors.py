@@ -7,8 +7,8 @@ from starlette.testclient import TestClient
 
 from tests.dags.monitor.test_page import journal, page_of, viewer
 from tests.support.journal_records import a_failure, a_state
-from twinhive.journal.journal_reading import open_reader
-from twinhive.journal.writing import Journal
+from twinhive.operations.journal.journal_reading import open_reader
+from twinhive.operations.journal.writing import Journal
 
 __all__ = ["journal", "viewer"]
 

@@ -5,8 +5,8 @@ from starlette.testclient import TestClient
 
 from tests.dags.monitor.test_page import journal, page_of, viewer
 from tests.dags.page_client import know_dags
-from twinhive.page.airflow_runs import MetadataDatabase
-from twinhive.page.dag_runs import PoolWait
+from twinhive.surfaces.page.airflow_runs import MetadataDatabase
+from twinhive.surfaces.page.dag_runs import PoolWait
 
 __all__ = ["journal", "viewer"]
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from twinhive.airflow_edge.monitor import recorded_results
-from twinhive.airflow_edge.monitor.recorded_results import TaskPlace
-from twinhive.airflow_edge.monitor.recording import Recording
-from twinhive.copies.list_copies import CopiesListed
-from twinhive.copies.publish_copies import CopiesPublished
-from twinhive.journal.journal_reading import JournalReader, open_reader
-from twinhive.journal.records import Failure
-from twinhive.journal.writing import Journal
+from twinhive.federation.copies.list_copies import CopiesListed
+from twinhive.federation.copies.publish_copies import CopiesPublished
+from twinhive.operations.journal.journal_reading import JournalReader, open_reader
+from twinhive.operations.journal.records import Failure
+from twinhive.operations.journal.writing import Journal
+from twinhive.surfaces.airflow.monitor import recorded_results
+from twinhive.surfaces.airflow.monitor.recorded_results import TaskPlace
+from twinhive.surfaces.airflow.monitor.recording import Recording
 
 IDLE = CopiesListed(idle="every copy is there and fresh")
 BUSY = CopiesListed(dump="list-2", tables=1, needed=1)

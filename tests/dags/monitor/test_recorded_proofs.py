@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from tests.support.worlds.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS
-from tests.unit.incremental.test_incremental import Followed
-from tests.unit.operations.test_readiness import READY
-from twinhive.airflow_edge.monitor.recorded_proofs import readiness_lines
-from twinhive.airflow_edge.monitor.recording import Recording
-from twinhive.journal.records import RecordedProof
-from twinhive.requests.request_files import request_table
-from twinhive.verify.verification_outcome import Verified
+from tests.unit.operations.failover.test_readiness import READY
+from tests.unit.replication.incremental.test_incremental import Followed
+from twinhive.operations.journal.records import RecordedProof
+from twinhive.replication.requests.request_files import request_table
+from twinhive.replication.verify.verification_outcome import Verified
+from twinhive.surfaces.airflow.monitor.recorded_proofs import readiness_lines
+from twinhive.surfaces.airflow.monitor.recording import Recording
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from twinhive.airflow_edge.monitor.recorded_results import Recorder
-from twinhive.pipeline.phases import PHASES, PLACEMENT_PHASES, Stage
-from twinhive.step.parts import Parts
+from twinhive.core.step.parts import Parts
+from twinhive.runtime.pipeline.phases import PHASES, PLACEMENT_PHASES, Stage
+from twinhive.surfaces.airflow.monitor.recorded_results import Recorder
 
 STAGES = [stage for stages in (*PHASES.values(), *PLACEMENT_PHASES.values()) for stage in stages]
 

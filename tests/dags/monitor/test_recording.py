@@ -14,22 +14,22 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 from tests.support.worlds.twins import assert_twin
-from twinhive.airflow_edge.monitor.recorded_results import TaskPlace
-from twinhive.airflow_edge.monitor.recording import failure_of
-from twinhive.airflow_edge.tasks.stage_task import is_last_try
-from twinhive.bootstrap.gate import Gate, GateOpen
-from twinhive.incremental.window_stage import WindowCut
-from twinhive.journal.journal_reading import JournalReader, open_reader
-from twinhive.journal.records import Failure, WindowRun
-from twinhive.journal.schema import METADATA
-from twinhive.model.errors import ActNow, Foreign, Unexplained, Unreachable
-from twinhive.model.names import TableName
-from twinhive.model.next_steps import resync
-from twinhive.model.policy import Policy
-from twinhive.pipeline.phases import BOOTSTRAP
-from twinhive.pipeline.runner import run_bootstrap, run_phase
-from twinhive.ports import WritePorts
-from twinhive.step.parts import StepOfParts
+from twinhive.core.model.errors import ActNow, Foreign, Unexplained, Unreachable
+from twinhive.core.model.names import TableName
+from twinhive.core.model.next_steps import resync
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import WritePorts
+from twinhive.core.step.parts import StepOfParts
+from twinhive.operations.journal.journal_reading import JournalReader, open_reader
+from twinhive.operations.journal.records import Failure, WindowRun
+from twinhive.operations.journal.schema import METADATA
+from twinhive.replication.bootstrap.gate import Gate, GateOpen
+from twinhive.replication.incremental.window_stage import WindowCut
+from twinhive.runtime.pipeline.phases import BOOTSTRAP
+from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
+from twinhive.surfaces.airflow.monitor.recorded_results import TaskPlace
+from twinhive.surfaces.airflow.monitor.recording import failure_of
+from twinhive.surfaces.airflow.tasks.stage_task import is_last_try
 
 
 @pytest.fixture
@@ -298,7 +298,7 @@ def test_what_cannot_be_read_for_the_journal_fails_no_task(
     def unreadable(*_: Any, **__: Any) -> None:
         raise Unreachable("the metastore of east does not answer")
 
-    monkeypatch.setattr("twinhive.airflow_edge.monitor.recorded_results.read_tables", unreadable)
+    monkeypatch.setattr("twinhive.surfaces.airflow.monitor.recorded_results.read_tables", unreadable)
     users.insert("plain", None, [b"more"])
     assert run(dags["incremental"]) == WITHOUT_SPARK
     assert_twin(world)

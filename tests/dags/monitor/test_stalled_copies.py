@@ -7,13 +7,13 @@ import pytest
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
 from tests.support.journal_records import NOW, a_copy
-from twinhive.airflow_edge.monitor.recorded_lags import state_of
-from twinhive.airflow_edge.monitor.stalled_copies import airflow_runs, with_stalled
-from twinhive.airflow_edge.tasks.copy_notes import CopyNotes
-from twinhive.journal.standing import what_is_open
-from twinhive.journal.writing import Journal
-from twinhive.observe.follower import Limits
-from twinhive.observe.lag import PolicyLag
+from twinhive.operations.journal.standing import what_is_open
+from twinhive.operations.journal.writing import Journal
+from twinhive.operations.observe.follower import Limits
+from twinhive.operations.observe.lag import PolicyLag
+from twinhive.surfaces.airflow.monitor.recorded_lags import state_of
+from twinhive.surfaces.airflow.monitor.stalled_copies import airflow_runs, with_stalled
+from twinhive.surfaces.airflow.tasks.copy_notes import CopyNotes
 
 LAG = PolicyLag("sales", NOW, phase="loading", limits=Limits(stalled_for=600.0))
 

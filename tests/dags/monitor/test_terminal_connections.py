@@ -3,12 +3,12 @@
 import pytest
 
 from tests.dags.airflow_home import create_database
-from twinhive.airflow_edge.terminal_connections import resolve_through_airflow
-from twinhive.cli.app import run
-from twinhive.cli.connection_sources import resolver
-from twinhive.model.connections import SOURCE_VARIABLE
-from twinhive.model.errors import InvalidSettings
-from twinhive.settings import resolve_from_environment
+from twinhive.core.model.connections import SOURCE_VARIABLE
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.runtime.settings import resolve_from_environment
+from twinhive.surfaces.airflow.connections.terminal_connections import resolve_through_airflow
+from twinhive.surfaces.cli.app import run
+from twinhive.surfaces.cli.connection_sources import resolver
 
 
 @pytest.fixture

@@ -12,22 +12,22 @@ from tests.support.journal_records import NOW, a_copy, a_failure
 from tests.support.messages.letter_box import Hook
 from tests.support.policies import PolicyFiles
 from tests.support.servers.status_port import DOWN, a_count, status_port
-from twinhive.airflow_edge.monitor import stalled_copies
-from twinhive.airflow_edge.monitor.watch_round import WatchedRemotes, WatchRound
-from twinhive.journal.records import SentMessage
-from twinhive.journal.standing import Open, what_is_open
-from twinhive.journal.writing import Journal
-from twinhive.messages.behind import Behind
-from twinhive.model.errors import Unreachable
-from twinhive.model.watching.alerts import AlertKind
-from twinhive.observe import gateway_alerts
-from twinhive.observe.alert_memory import judge
-from twinhive.observe.follower import Limits
-from twinhive.observe.lag import PolicyLag
-from twinhive.observe.publishers import PublisherSeen
-from twinhive.observe.watched import WatchedPolicy
-from twinhive.requests.request_files import pause
-from twinhive.settings import load_configuration
+from twinhive.core.model.errors import Unreachable
+from twinhive.core.model.watching.alerts import AlertKind
+from twinhive.operations.journal.records import SentMessage
+from twinhive.operations.journal.standing import Open, what_is_open
+from twinhive.operations.journal.writing import Journal
+from twinhive.operations.observe import gateway_alerts
+from twinhive.operations.observe.alert_memory import judge
+from twinhive.operations.observe.follower import Limits
+from twinhive.operations.observe.lag import PolicyLag
+from twinhive.operations.observe.publishers import PublisherSeen
+from twinhive.operations.observe.watched import WatchedPolicy
+from twinhive.publishing.messages.behind import Behind
+from twinhive.replication.requests.request_files import pause
+from twinhive.runtime.settings import load_configuration
+from twinhive.surfaces.airflow.monitor import stalled_copies
+from twinhive.surfaces.airflow.monitor.watch_round import WatchedRemotes, WatchRound
 
 __all__ = ["journal", "memory", "monitored", "paged"]
 

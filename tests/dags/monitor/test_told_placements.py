@@ -12,9 +12,9 @@ import yaml
 from tests.dags.monitor.test_monitor_dag import ALARM, PAGED, WELL, Monitored, journal, memory, monitored
 from tests.support.journal_records import a_copy, a_failure
 from tests.support.messages.letter_box import Hook
-from twinhive.airflow_edge.monitor import stalled_copies
-from twinhive.airflow_edge.monitor.failure_callbacks import FailureCallback
-from twinhive.journal.writing import Journal
+from twinhive.operations.journal.writing import Journal
+from twinhive.surfaces.airflow.monitor import stalled_copies
+from twinhive.surfaces.airflow.monitor.failure_callbacks import FailureCallback
 
 __all__ = ["journal", "memory", "monitored"]
 

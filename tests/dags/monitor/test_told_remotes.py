@@ -7,7 +7,7 @@ import pytest
 
 from tests.dags.monitor.test_monitor_dag import ALARM, PAGED, WELL, Monitored, journal, memory, monitored, paged
 from tests.support.messages.letter_box import Hook
-from twinhive.settings.remotes import told_of_remotes
+from twinhive.runtime.settings.remotes import told_of_remotes
 
 __all__ = ["journal", "memory", "monitored", "paged"]
 

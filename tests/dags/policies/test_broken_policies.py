@@ -10,7 +10,7 @@ from tests.dags.airflow_home import parse_dags
 from tests.dags.forms.test_failback_dag import BEGINNING
 from tests.dags.task_context import a_context
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.monitor.task_failures import MayPass, PersonMustAct, TaskStopped
+from twinhive.surfaces.airflow.monitor.task_failures import MayPass, PersonMustAct, TaskStopped
 
 TASKS = {
     "bootstrap": {"preflight", "list_objects", "tables.list_files", "tables.copy", "consolidate"},

@@ -9,12 +9,12 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 from tests.support.worlds.twins import assert_twin
-from twinhive.airflow_edge.monitor.task_failures import RETRIES
-from twinhive.bootstrap.gate import Gate, GateOpen
-from twinhive.model.names import TableName
-from twinhive.pipeline.phases import BOOTSTRAP
-from twinhive.pipeline.runner import run_bootstrap, run_phase
-from twinhive.replica.pending_files import pending_names
+from twinhive.core.model.names import TableName
+from twinhive.replication.bootstrap.gate import Gate, GateOpen
+from twinhive.replication.replica.pending_files import pending_names
+from twinhive.runtime.pipeline.phases import BOOTSTRAP
+from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
+from twinhive.surfaces.airflow.monitor.task_failures import RETRIES
 
 IDLE = {"window": "success", "copy": "skipped", "apply": "skipped"}
 WITHOUT_SPARK = {"window": "success", "copy": "skipped", "apply": "success"}

@@ -8,12 +8,12 @@ from airflow.sdk import DAG, Param
 
 from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge import dag_factory
-from twinhive.airflow_edge.dags.dag_arguments import with_form
-from twinhive.airflow_edge.dags.failover_dag import FAILOVER
-from twinhive.airflow_edge.dags.operate_dag import FORMS
-from twinhive.airflow_edge.tasks.failback_tasks import FAILBACK
-from twinhive.pipeline.phases import PHASES
+from twinhive.runtime.pipeline.phases import PHASES
+from twinhive.surfaces.airflow import dag_factory
+from twinhive.surfaces.airflow.dags.dag_arguments import with_form
+from twinhive.surfaces.airflow.dags.failover_dag import FAILOVER
+from twinhive.surfaces.airflow.dags.operate_dag import FORMS
+from twinhive.surfaces.airflow.tasks.failback_tasks import FAILBACK
 
 COUNT = 200
 

@@ -10,16 +10,16 @@ from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
-from twinhive.airflow_edge.dags.schedule import Crowd, schedule_of
-from twinhive.airflow_edge.monitor.task_failures import RETRIES
-from twinhive.copies.publish_copies import PublishCopies
-from twinhive.journal.journal_reading import open_reader
-from twinhive.journal.records import RecordedCopies
-from twinhive.model.copies.copy_marks import mark_on
-from twinhive.model.errors import Refused
-from twinhive.ports import WritePorts
-from twinhive.settings import load_configuration
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.copies.copy_marks import mark_on
+from twinhive.core.model.errors import Refused
+from twinhive.core.ports import WritePorts
+from twinhive.federation.copies.publish_copies import PublishCopies
+from twinhive.operations.journal.journal_reading import open_reader
+from twinhive.operations.journal.records import RecordedCopies
+from twinhive.runtime.settings import load_configuration
+from twinhive.runtime.wiring.policy_wiring import Wiring
+from twinhive.surfaces.airflow.dags.schedule import Crowd, schedule_of
+from twinhive.surfaces.airflow.monitor.task_failures import RETRIES
 
 COPIED = {"list_copies": "success", "copy": "skipped", "publish": "success"}
 IDLE = {"list_copies": "success", "copy": "skipped", "publish": "skipped"}

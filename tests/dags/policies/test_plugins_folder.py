@@ -96,7 +96,7 @@ START = """
 import sys
 sys.argv[:] = ["airflow", *sys.argv[1:]]
 import airflow
-print("RESULT", "twinhive.airflow_edge.dag_factory" in sys.modules)
+print("RESULT", "twinhive.surfaces.airflow.dag_factory" in sys.modules)
 """
 
 
@@ -126,7 +126,7 @@ def test_processes_that_fork_tasks_have_our_modules_before_they_do(
 
 def test_a_mistake_in_our_modules_does_not_keep_airflow_from_starting(copied: Path, tmp_path: Path) -> None:
     (copied / "twinhive" / "types.py").unlink()
-    (copied / "twinhive" / "airflow_edge" / "dag_factory.py").write_text("1 / 0\n")
+    (copied / "twinhive" / "surfaces" / "airflow" / "dag_factory.py").write_text("1 / 0\n")
     done = start(copied, tmp_path, "scheduler")
     assert "RESULT False" in done.stdout
     said = done.stdout + done.stderr
@@ -135,7 +135,7 @@ def test_a_mistake_in_our_modules_does_not_keep_airflow_from_starting(copied: Pa
 
 
 def test_the_command_line_works_without_airflow_and_without_spark() -> None:
-    code = "import sys, twinhive.cli.app; print(sorted({'airflow', 'pyspark'} & set(sys.modules)))"
+    code = "import sys, twinhive.surfaces.cli.app; print(sorted({'airflow', 'pyspark'} & set(sys.modules)))"
     environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=True

@@ -12,14 +12,14 @@ from airflow.serialization.serialized_objects import DagSerialization
 
 from tests.dags.airflow_home import CHECKOUT, parse_dags
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge import dag_factory
-from twinhive.airflow_edge.dags.failover_dag import FAILOVER
-from twinhive.airflow_edge.dags.operate_dag import FORMS
-from twinhive.airflow_edge.dags.run_ids import StartedByPeople
-from twinhive.airflow_edge.dags.schedule import schedule_of
-from twinhive.airflow_edge.tasks.failback_tasks import FAILBACK
-from twinhive.pipeline.phases import HAND_OVERS, PHASES
-from twinhive.settings import PolicyEntry
+from twinhive.runtime.pipeline.phases import HAND_OVERS, PHASES
+from twinhive.runtime.settings import PolicyEntry
+from twinhive.surfaces.airflow import dag_factory
+from twinhive.surfaces.airflow.dags.failover_dag import FAILOVER
+from twinhive.surfaces.airflow.dags.operate_dag import FORMS
+from twinhive.surfaces.airflow.dags.run_ids import StartedByPeople
+from twinhive.surfaces.airflow.dags.schedule import schedule_of
+from twinhive.surfaces.airflow.tasks.failback_tasks import FAILBACK
 
 UPSTREAM: dict[str, dict[str, set[str]]] = {
     "bootstrap": {

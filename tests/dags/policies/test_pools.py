@@ -12,8 +12,8 @@ from tests.dags.airflow_home import create_database, parse_dags, register
 from tests.dags.monitor.test_page import page_of
 from tests.dags.page_client import know_policies, signed_in
 from tests.support.policies import PolicyFiles
-from twinhive.cli.app import run
-from twinhive.model.connections import AIRFLOW, SOURCE_VARIABLE
+from twinhive.core.model.connections import AIRFLOW, SOURCE_VARIABLE
+from twinhive.surfaces.cli.app import run
 
 POOL, COMMAND = "nightly copies", "airflow pools set 'nightly copies' 8 twinhive"
 

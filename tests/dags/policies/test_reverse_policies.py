@@ -5,13 +5,13 @@ import json
 import pytest
 
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
-from twinhive.model.errors import Foreign, TwinhiveError, Unreachable
-from twinhive.observe.lag import PolicyLag
-from twinhive.settings import load_configuration
-from twinhive.settings.policies import PolicySettings
-from twinhive.wiring import lag_wiring
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.errors import Foreign, TwinhiveError, Unreachable
+from twinhive.operations.observe.lag import PolicyLag
+from twinhive.runtime.settings import load_configuration
+from twinhive.runtime.settings.policies import PolicySettings
+from twinhive.runtime.wiring import lag_wiring
+from twinhive.runtime.wiring.policy_wiring import Wiring
+from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
 
 
 @pytest.fixture

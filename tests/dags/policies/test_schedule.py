@@ -9,7 +9,7 @@ from croniter import croniter
 
 from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.dags.schedule import cron_of, floor_minutes
+from twinhive.surfaces.airflow.dags.schedule import cron_of, floor_minutes
 
 DAY = datetime(2030, 5, 17, tzinfo=UTC)
 

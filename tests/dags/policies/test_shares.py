@@ -7,14 +7,14 @@ import pytest
 
 from tests.dags.airflow_home import CHECKOUT, use_own_airflow
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.dag_factory import replication_dags
-from twinhive.airflow_edge.dags.shares import is_in
+from twinhive.surfaces.airflow.dag_factory import replication_dags
+from twinhive.surfaces.airflow.dags.shares import is_in
 
 NAMES = [f"db{number}" for number in range(24)]
 FILE = """
 import os
 from pathlib import Path
-from twinhive.airflow_edge.dag_factory import replication_dags
+from twinhive.surfaces.airflow.dag_factory import replication_dags
 
 _here = Path(__file__).resolve().parent
 globals().update(replication_dags(Path(os.environ["TWINHIVE_CONFIG"]), Path({project!r}), share=({number}, {of})))

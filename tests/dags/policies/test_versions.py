@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from twinhive import __version__
-from twinhive.airflow_edge.dags.versions import other_versions, warning
+from twinhive.surfaces.airflow.dags.versions import other_versions, warning
 
 
 def started_by(*extras: Any) -> dict[str, Any]:

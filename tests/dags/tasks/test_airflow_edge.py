@@ -11,21 +11,8 @@ from tests.dags.airflow_home import parse_dags
 from tests.dags.task_context import a_context
 from tests.support.builders import a_policy
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.airflow_connections import resolve_from_airflow
-from twinhive.airflow_edge.dags.assets import announce, announce_data, announce_pending, replica_asset
-from twinhive.airflow_edge.dags.run_forms import checked_form
-from twinhive.airflow_edge.monitor.task_failures import RETRY_RULES, MayPass, PersonMustAct, as_airflow_failures
-from twinhive.airflow_edge.tasks.spark_exit_codes import explain_spark_failure
-from twinhive.airflow_edge.tasks.stage_task import StageOf
-from twinhive.airflow_edge.tasks.step_task import batches_of, passed_over, summary_of
-from twinhive.bootstrap.copy_batch import CopyBatch
-from twinhive.bootstrap.gate import GateOpen
-from twinhive.bootstrap.list_objects import ObjectsListed
-from twinhive.bootstrap.round import Folded
-from twinhive.external.pass_ import ExternalListed
-from twinhive.incremental.window_stage import WindowCut
-from twinhive.model.batches import Batch
-from twinhive.model.errors import (
+from twinhive.core.model.batches import Batch
+from twinhive.core.model.errors import (
     ActNow,
     Foreign,
     InvalidSettings,
@@ -35,8 +22,21 @@ from twinhive.model.errors import (
     TwinhiveError,
     Unreachable,
 )
-from twinhive.model.exit_codes import ExitCode
-from twinhive.step.base import Work
+from twinhive.core.model.exit_codes import ExitCode
+from twinhive.core.step.base import Work
+from twinhive.replication.bootstrap.copy_batch import CopyBatch
+from twinhive.replication.bootstrap.gate import GateOpen
+from twinhive.replication.bootstrap.list_objects import ObjectsListed
+from twinhive.replication.bootstrap.round import Folded
+from twinhive.replication.external.pass_ import ExternalListed
+from twinhive.replication.incremental.window_stage import WindowCut
+from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
+from twinhive.surfaces.airflow.dags.assets import announce, announce_data, announce_pending, replica_asset
+from twinhive.surfaces.airflow.dags.run_forms import checked_form
+from twinhive.surfaces.airflow.monitor.task_failures import RETRY_RULES, MayPass, PersonMustAct, as_airflow_failures
+from twinhive.surfaces.airflow.tasks.spark_exit_codes import explain_spark_failure
+from twinhive.surfaces.airflow.tasks.stage_task import StageOf
+from twinhive.surfaces.airflow.tasks.step_task import batches_of, passed_over, summary_of
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
 from tests.dags.airflow_home import CHECKOUT
-from twinhive.airflow_edge.tasks.copy_task import CopyOperator
-from twinhive.airflow_edge.tasks.stage_task import StageOf
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.policy import Options
-from twinhive.spark.pulse import MOVES
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.core.model.policy import Options
+from twinhive.runtime.spark.pulse import MOVES
+from twinhive.surfaces.airflow.tasks.copy_task import CopyOperator
+from twinhive.surfaces.airflow.tasks.stage_task import StageOf
 from twinhive.transfer.staged.job import CopyJob
 
 

@@ -11,7 +11,9 @@ from airflow.serialization.serialized_objects import DagSerialization
 
 from tests.dags.airflow_home import CHECKOUT, create_database, parse_dags
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.monitor.task_failures import (
+from twinhive.core.model.errors import ActNow, Missing, Unexplained, Unreachable
+from twinhive.core.step.base import Detail
+from twinhive.surfaces.airflow.monitor.task_failures import (
     RETRIES,
     RETRY_RULES,
     MayPass,
@@ -20,9 +22,7 @@ from twinhive.airflow_edge.monitor.task_failures import (
     Unforeseen,
     as_airflow_failures,
 )
-from twinhive.airflow_edge.tasks.log_groups import FoldedLog
-from twinhive.model.errors import ActNow, Missing, Unexplained, Unreachable
-from twinhive.step.base import Detail
+from twinhive.surfaces.airflow.tasks.log_groups import FoldedLog
 
 DEFAULT, FAIL = RetryAction.DEFAULT, RetryAction.FAIL
 

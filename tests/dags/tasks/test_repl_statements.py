@@ -7,11 +7,11 @@ from airflow.sdk import DAG
 
 from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge import statement_operator
-from twinhive.airflow_edge.dags import sql_dag
-from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
-from twinhive.airflow_edge.statement_operator import ReplStatementOperator
 from twinhive.statements.running import Answer
+from twinhive.surfaces.airflow.dags import sql_dag
+from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
+from twinhive.surfaces.airflow.operators import statement_operator
+from twinhive.surfaces.airflow.operators.statement_operator import ReplStatementOperator
 
 
 class Instance:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from twinhive.airflow_edge.airflow_connections import as_airflow_has_it
-from twinhive.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.surfaces.airflow.connections.airflow_connections import as_airflow_has_it
 
 
 class Sealed:

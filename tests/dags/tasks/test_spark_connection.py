@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from twinhive.airflow_edge.tasks.spark_connection import spark_cluster
-from twinhive.model.errors import InvalidSettings, Unreachable
-from twinhive.spark.cluster import SparkCluster
+from twinhive.core.model.errors import InvalidSettings, Unreachable
+from twinhive.runtime.spark.cluster import SparkCluster
+from twinhive.surfaces.airflow.connections.spark_connection import spark_cluster
 
 
 @pytest.fixture

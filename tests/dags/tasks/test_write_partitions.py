@@ -10,12 +10,12 @@ from tests.support.hive.metastore_objects import a_table
 from tests.support.kept_jobs import KeptJob, keeping
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.airflow_edge import write_partitions_operator
-from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
-from twinhive.airflow_edge.write_partitions_operator import WritePartitionsOperator
-from twinhive.model.names import TableName
-from twinhive.sets.marking_sets import MarkSet, UnmarkSet
-from twinhive.spark.write_settings import WriteJobSettings
+from twinhive.core.model.names import TableName
+from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.runtime.spark.write_settings import WriteJobSettings
+from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
+from twinhive.surfaces.airflow.operators import write_partitions_operator
+from twinhive.surfaces.airflow.operators.write_partitions_operator import WritePartitionsOperator
 
 DAYS = TableName("sales", "days")
 

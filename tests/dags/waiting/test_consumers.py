@@ -16,10 +16,10 @@ from tests.support.builders import a_table
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
-from twinhive.model.names import TableName
-from twinhive.pipeline.phases import BOOTSTRAP
-from twinhive.pipeline.runner import run_bootstrap, run_passes, run_phase
-from twinhive.sets.marking_sets import MarkSet
+from twinhive.core.model.names import TableName
+from twinhive.publishing.sets.marking_sets import MarkSet
+from twinhive.runtime.pipeline.phases import BOOTSTRAP
+from twinhive.runtime.pipeline.runner import run_bootstrap, run_passes, run_phase
 
 TABLES = "twinhive://west/sales/"
 

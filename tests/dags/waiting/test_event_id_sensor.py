@@ -16,13 +16,13 @@ from tests.dags.airflow_home import register, use_own_airflow
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.airflow_edge.event_id_sensor import ReplicatedEventIdSensor
-from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
-from twinhive.airflow_edge.waiting import replica_watch, stored_trigger
-from twinhive.airflow_edge.waiting.event_id_trigger import EventIdTrigger
-from twinhive.model.errors import Unreachable
-from twinhive.pipeline.runner import run_bootstrap
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.errors import Unreachable
+from twinhive.runtime.pipeline.runner import run_bootstrap
+from twinhive.runtime.wiring.policy_wiring import Wiring
+from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
+from twinhive.surfaces.airflow.sensors.event_id_sensor import ReplicatedEventIdSensor
+from twinhive.surfaces.airflow.triggers import replica_watch, stored_trigger
+from twinhive.surfaces.airflow.triggers.event_id_trigger import EventIdTrigger
 
 WEST = json.dumps({"connection": "west_metastore"})
 
@@ -185,7 +185,7 @@ def test_it_does_not_fire_before_airflow_knows_that_its_task_waits(
     replicated: Replicated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Airflow takes a task for lost that goes on before the end of the process that deferred it has been noticed."""
-    monkeypatch.setattr("twinhive.airflow_edge.waiting.end_of_task.noticed_within", lambda: 0.5)
+    monkeypatch.setattr("twinhive.surfaces.airflow.triggers.end_of_task.noticed_within", lambda: 0.5)
     at = int(replicated.world.replica.database("sales").parameters["repl.last.id"])
     began = time.monotonic()
     asyncio.run(asyncio.wait_for(fired(trigger_for(at)), 20))

@@ -12,11 +12,11 @@ from airflow.sdk import DAG
 from tests.support.builders import a_table
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.airflow_edge.external_sensor import ExternalTablesInSync
-from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
-from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.pipeline.runner import run_bootstrap, run_passes, run_phase
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.runtime.pipeline.phases import INCREMENTAL
+from twinhive.runtime.pipeline.runner import run_bootstrap, run_passes, run_phase
+from twinhive.runtime.wiring.policy_wiring import Wiring
+from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
+from twinhive.surfaces.airflow.sensors.external_sensor import ExternalTablesInSync
 
 BEFORE = datetime(2020, 1, 1, tzinfo=UTC)
 

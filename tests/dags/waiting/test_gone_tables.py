@@ -8,12 +8,12 @@ from airflow.sdk.exceptions import TaskDeferred
 
 from tests.dags.waiting.test_sets import ORDERS, Site, fired, site, trigger_for
 from tests.dags.waiting.test_troubles import failing, quick, told
-from twinhive.airflow_edge.monitor.task_failures import MayBeRefused, PersonMustAct
-from twinhive.airflow_edge.waiting import odd_answers, replica_watch
-from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
-from twinhive.model.errors import Unreachable
-from twinhive.model.objects import Table
-from twinhive.pipeline.runner import run_bootstrap
+from twinhive.core.model.errors import Unreachable
+from twinhive.core.model.objects import Table
+from twinhive.runtime.pipeline.runner import run_bootstrap
+from twinhive.surfaces.airflow.monitor.task_failures import MayBeRefused, PersonMustAct
+from twinhive.surfaces.airflow.triggers import odd_answers, replica_watch
+from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
 
 __all__ = ["quick", "site"]
 

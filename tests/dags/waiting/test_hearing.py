@@ -14,17 +14,17 @@ from tests.dags.airflow_home import use_own_airflow
 from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import a_world
-from twinhive.airflow_edge import set_sensor
-from twinhive.airflow_edge.set_operators import SetPlace
-from twinhive.airflow_edge.set_sensor import SetDoneSensor, _heard_on
-from twinhive.airflow_edge.waiting import ear, hearings, message_trigger, replica_watch, stored_trigger
-from twinhive.airflow_edge.waiting.message_trigger import StompTrigger
-from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
-from twinhive.model.messages.hive_message import EVENT, TableMessage
-from twinhive.model.names import TableName
-from twinhive.model.objects import Table
-from twinhive.sets.marking_sets import MarkSet
-from twinhive.settings import load_configuration
+from twinhive.core.model.messages.hive_message import EVENT, TableMessage
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Table
+from twinhive.publishing.sets.marking_sets import MarkSet
+from twinhive.runtime.settings import load_configuration
+from twinhive.surfaces.airflow.operators.set_operators import SetPlace
+from twinhive.surfaces.airflow.sensors import set_sensor
+from twinhive.surfaces.airflow.sensors.set_sensor import SetDoneSensor, _heard_on
+from twinhive.surfaces.airflow.triggers import ear, hearings, message_trigger, replica_watch, stored_trigger
+from twinhive.surfaces.airflow.triggers.message_trigger import StompTrigger
+from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
 
 EAST = json.dumps({"connection": "east_metastore"})
 ORDERS = TableName("sales", "orders")

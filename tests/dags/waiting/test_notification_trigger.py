@@ -11,10 +11,10 @@ from airflow.triggers.base import TriggerEvent
 
 from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge.waiting.log_watch import News, NotificationLog, watch_log
-from twinhive.airflow_edge.waiting.notification_trigger import NotificationTrigger
-from twinhive.model.changes.events import EventRow
-from twinhive.model.errors import Unreachable
+from twinhive.core.model.changes.events import EventRow
+from twinhive.core.model.errors import Unreachable
+from twinhive.surfaces.airflow.triggers.log_watch import News, NotificationLog, watch_log
+from twinhive.surfaces.airflow.triggers.notification_trigger import NotificationTrigger
 
 METASTORE = '{"connection": "east_metastore"}'
 Item = TypeVar("Item")

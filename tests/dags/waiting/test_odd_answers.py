@@ -9,12 +9,13 @@ from airflow.sdk.exceptions import TaskDeferred
 from tests.dags.waiting.test_event_id_sensor import Replicated, replicated
 from tests.dags.waiting.test_sets import Site, site
 from tests.support.policies import PolicyFiles
-from twinhive.airflow_edge import cluster_sql_operator, event_id_sensor, set_sensor
-from twinhive.airflow_edge.cluster_sql_operator import ClusterSqlOperator
-from twinhive.airflow_edge.monitor.task_failures import MayBeRefused, PersonMustAct
-from twinhive.airflow_edge.waiting import odd_answers
-from twinhive.airflow_edge.waiting.odd_answers import odd_answers as looks_with
-from twinhive.model.errors import ActNow, Refused, Unexplained, Unreachable
+from twinhive.core.model.errors import ActNow, Refused, Unexplained, Unreachable
+from twinhive.surfaces.airflow.monitor.task_failures import MayBeRefused, PersonMustAct
+from twinhive.surfaces.airflow.operators import cluster_sql_operator
+from twinhive.surfaces.airflow.operators.cluster_sql_operator import ClusterSqlOperator
+from twinhive.surfaces.airflow.sensors import event_id_sensor, set_sensor
+from twinhive.surfaces.airflow.triggers import odd_answers
+from twinhive.surfaces.airflow.triggers.odd_answers import odd_answers as looks_with
 
 __all__ = ["replicated", "site"]
 ODD = Unexplained("the metastore cannot read a table", found="MetaException(Broken pipe)")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.dags.airflow_home import CHECKOUT
-from twinhive.airflow_edge.waiting.one_thread import OneThread
+from twinhive.surfaces.airflow.triggers.one_thread import OneThread
 
 HANGS = """
 import asyncio, threading
@@ -35,8 +35,8 @@ asyncio.run(main())
 print("over")
 """
 WATCHES = {
-    "log": "from twinhive.airflow_edge.waiting.log_watch import watch_log; news = watch_log(Hangs)",
-    "replica": "from twinhive.airflow_edge.waiting.replica_watch import looks; news = looks('key', Hangs, None)",
+    "log": "from twinhive.surfaces.airflow.triggers.log_watch import watch_log; news = watch_log(Hangs)",
+    "replica": "from twinhive.surfaces.airflow.triggers.replica_watch import looks; news = looks('key', Hangs, None)",
 }
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from twinhive.airflow_edge.waiting import replica_watch
-from twinhive.airflow_edge.waiting.replica_watch import looks
-from twinhive.model.errors import Refused, Unexplained, Unreachable
-from twinhive.model.objects import Database
+from twinhive.core.model.errors import Refused, Unexplained, Unreachable
+from twinhive.core.model.objects import Database
+from twinhive.surfaces.airflow.triggers import replica_watch
+from twinhive.surfaces.airflow.triggers.replica_watch import looks
 
 
 class Metastore:

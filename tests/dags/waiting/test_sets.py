@@ -13,15 +13,16 @@ from airflow.sdk.module_loading import import_string  # type: ignore[attr-define
 from tests.dags.airflow_home import register, use_own_airflow
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.airflow_edge import set_operators, set_sensor
-from twinhive.airflow_edge.monitor.task_failures import PersonMustAct
-from twinhive.airflow_edge.set_operators import MarkSetDoneOperator, UnmarkSetOperator
-from twinhive.airflow_edge.set_sensor import SetDoneSensor
-from twinhive.airflow_edge.waiting import end_of_task, replica_watch, stored_trigger
-from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
-from twinhive.model.errors import Refused
-from twinhive.model.names import TableName
-from twinhive.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.core.model.errors import Refused
+from twinhive.core.model.names import TableName
+from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
+from twinhive.surfaces.airflow.operators import set_operators
+from twinhive.surfaces.airflow.operators.set_operators import MarkSetDoneOperator, UnmarkSetOperator
+from twinhive.surfaces.airflow.sensors import set_sensor
+from twinhive.surfaces.airflow.sensors.set_sensor import SetDoneSensor
+from twinhive.surfaces.airflow.triggers import end_of_task, replica_watch, stored_trigger
+from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
 
 EAST = json.dumps({"connection": "east_metastore"})
 ORDERS = TableName("sales", "orders")
@@ -169,7 +170,7 @@ def trigger_for(value: str, database: str = "sales") -> SetDoneTrigger:
 
 def test_it_does_not_fire_before_airflow_knows_that_its_task_waits(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Airflow takes a task for lost that goes on before the end of the process that deferred it has been noticed."""
-    monkeypatch.setattr("twinhive.airflow_edge.waiting.end_of_task.noticed_within", lambda: 0.5)
+    monkeypatch.setattr("twinhive.surfaces.airflow.triggers.end_of_task.noticed_within", lambda: 0.5)
     site.mark("p=first")
     began = time.monotonic()
     asyncio.run(asyncio.wait_for(fired(trigger_for("first")), 20))

@@ -10,12 +10,12 @@ from airflow.sdk.exceptions import TaskDeferred
 from tests.dags.waiting.test_event_id_sensor import Replicated, replicated
 from tests.dags.waiting.test_sets import EAST, Site, fired, site, trigger_for
 from tests.support.builders import a_table
-from twinhive.airflow_edge.monitor.task_failures import MayBeRefused, PersonMustAct
-from twinhive.airflow_edge.waiting import odd_answers, replica_watch
-from twinhive.airflow_edge.waiting.set_trigger import SetDoneTrigger
-from twinhive.model.errors import Refused, Unexplained
-from twinhive.model.names import TableName
-from twinhive.sets.marking_sets import MarkSet
+from twinhive.core.model.errors import Refused, Unexplained
+from twinhive.core.model.names import TableName
+from twinhive.publishing.sets.marking_sets import MarkSet
+from twinhive.surfaces.airflow.monitor.task_failures import MayBeRefused, PersonMustAct
+from twinhive.surfaces.airflow.triggers import odd_answers, replica_watch
+from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
 
 __all__ = ["replicated", "site"]
 BAD = TableName("sales", "bad")

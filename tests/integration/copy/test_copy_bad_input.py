@@ -6,7 +6,7 @@ import pytest
 
 from sandbox import Sandbox
 from tests.support.copy_terminal import CopyTerminal, names, tree
-from twinhive.model.files import join, parent
+from twinhive.core.model.files import join, parent
 
 pytestmark = pytest.mark.sandbox
 

@@ -13,8 +13,8 @@ from sandbox import Sandbox
 from tests.contracts.test_copy_calls import Watched, calls_so_far
 from tests.contracts.test_files_contract import AWKWARD
 from tests.support.copy_terminal import CopyTerminal, contents, names, put, tree
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.model.files import Attributes, Creation, FileStatus, join
+from twinhive.core.model.files import Attributes, Creation, FileStatus, join
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 
 pytestmark = pytest.mark.sandbox
 

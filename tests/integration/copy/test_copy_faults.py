@@ -8,9 +8,9 @@ import pytest
 
 from sandbox import Sandbox
 from tests.support.copy_terminal import LONGEST_WAIT, CopyTerminal, contents, names, put, tree, wait_until
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.cli import copy_command
-from twinhive.model.files import Attributes, Creation, FileStatus, join, parent
+from twinhive.core.model.files import Attributes, Creation, FileStatus, join, parent
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.surfaces.cli import copy_command
 
 pytestmark = pytest.mark.sandbox
 

@@ -21,13 +21,13 @@ from hive_metastore import ttypes
 import twinhive
 from tests.integration.spark_sql import ONE_WORKER, quick_start
 from tests.support.users.warehouse import Warehouse
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.adapters.spark_package import native_package, python_package
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.files import ChecksumForm
-from twinhive.spark.copy_settings import CopySettings, ListedCopy
-from twinhive.spark.environment import QUIET_AND_QUICK
-from twinhive.spark.lifeline import held
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.core.model.files import ChecksumForm
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.hive.adapters.spark_package import native_package, python_package
+from twinhive.runtime.spark.copy_settings import CopySettings, ListedCopy
+from twinhive.runtime.spark.environment import QUIET_AND_QUICK
+from twinhive.runtime.spark.lifeline import held
 from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.staged.staged import CopyItem
 
@@ -133,8 +133,12 @@ def test_packages_are_built_once_and_hold_what_a_worker_imports(tmp_path: Path) 
     assert sorted(tmp_path.iterdir()) == sorted([package, native])
     with zipfile.ZipFile(package) as zipped:
         names = set(zipped.namelist())
-        assert {"twinhive/__init__.py", "twinhive/ports/__init__.py", "twinhive/adapters/hdfs/hadoop_fs.py"} <= names
-        metastores = [name for name in names if name.startswith("twinhive/adapters/") and "hive_" in name]
+        assert {
+            "twinhive/__init__.py",
+            "twinhive/core/ports/__init__.py",
+            "twinhive/hive/adapters/hdfs/hadoop_fs.py",
+        } <= names
+        metastores = [name for name in names if name.startswith("twinhive/hive/adapters/") and "hive_" in name]
         assert not [name for name in names if "airflow" in name or name.startswith("thrift")] + metastores
     with zipfile.ZipFile(native) as zipped:
         assert {"jpype/__init__.py", "org.jpype.jar"} <= set(zipped.namelist())
@@ -268,7 +272,7 @@ class TestBetweenClusters:
         assert job.submit().returncode == 0
 
     @pytest.mark.nightly(
-        "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+        "tests/unit/runtime/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
         "tests/integration/copy/test_copy_faults.py::test_a_killed_copy_is_continued_and_copies_nothing_again_that_was_finished",
     )
     def test_a_killed_copy_is_continued(self, job: Job) -> None:
@@ -294,7 +298,7 @@ class TestBetweenClusters:
 
 _COPY = """
 import json, sys
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.staged import CopyItem
 given = json.loads(sys.argv[1])

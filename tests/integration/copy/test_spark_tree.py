@@ -16,8 +16,8 @@ import pytest
 
 from sandbox import Sandbox
 from tests.support.policies import PolicyFiles
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.model.files import FileStatus, join
+from twinhive.core.model.files import FileStatus, join
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.transfer.tree.tree_places import HIDDEN, Places
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
@@ -55,7 +55,7 @@ class Copy:
         conf = ("ui.enabled=false", "driver.host=127.0.0.1", "driver.bindAddress=127.0.0.1")
         conf += ("driver.memory=512m", "executor.memory=512m")
         settings = (word for pair in conf for word in ("--spark-conf", f"spark.{pair}"))
-        command = [sys.executable, "-m", "twinhive.cli.app", "copy", *sides, *settings, "--tasks", "2", *words]
+        command = [sys.executable, "-m", "twinhive.surfaces.cli.app", "copy", *sides, *settings, "--tasks", "2", *words]
         places = {"PYTHONPATH": str(PLUGINS), "TMPDIR": str(self.temporary), "SPARK_LOCAL_IP": "127.0.0.1"}
         return subprocess.Popen(
             command,
@@ -171,7 +171,7 @@ def end_of(process: "subprocess.Popen[str]") -> str:
 
 
 @pytest.mark.nightly(
-    "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+    "tests/unit/runtime/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
     "tests/integration/copy/test_copy_faults.py::test_a_killed_copy_is_continued_and_copies_nothing_again_that_was_finished",
 )
 def test_a_killed_copy_takes_its_job_along_and_is_continued(copy: Copy) -> None:
@@ -197,7 +197,7 @@ def test_a_killed_copy_takes_its_job_along_and_is_continued(copy: Copy) -> None:
 
 
 @pytest.mark.nightly(
-    "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+    "tests/unit/runtime/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
     "tests/integration/in_airflow/test_airflow.py::test_the_copies_went_through_spark_and_compared_what_they_copied",
 )
 def test_an_executor_that_is_killed_is_replaced(copy: Copy, sandbox: Sandbox) -> None:

@@ -11,18 +11,18 @@ import pytest
 
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.dump.external_passes import locations_of_pass
-from twinhive.external.check_base import CheckBase, release_base
-from twinhive.external.pass_ import ExternalListed, ListExternal
-from twinhive.external.sync_external import ExternalSynced, SyncExternal
-from twinhive.model.changes.events import Position
-from twinhive.model.errors import ActNow
-from twinhive.model.files import Attributes, relative_to
-from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.objects import Database
-from twinhive.replica.synced import Synced
-from twinhive.step.base import Work
+from twinhive.core.model.changes.events import Position
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import Attributes, relative_to
+from twinhive.core.model.marks import Phase, ReplicaState
+from twinhive.core.model.objects import Database
+from twinhive.core.step.base import Work
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.replication.dump.passes.external_passes import locations_of_pass
+from twinhive.replication.external.check_base import CheckBase, release_base
+from twinhive.replication.external.pass_ import ExternalListed, ListExternal
+from twinhive.replication.external.sync_external import ExternalSynced, SyncExternal
+from twinhive.replication.replica.synced import Synced
 from twinhive.transfer.tree.snapshots.snapshot_rotation import delete_snapshots
 
 pytestmark = pytest.mark.sandbox

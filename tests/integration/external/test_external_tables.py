@@ -11,17 +11,17 @@ from tests.support.users.external_users import ExternalUsers
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.external_twin import assert_equal_files, assert_external_twin, external_names
-from twinhive.external.sync_external import SyncExternal
-from twinhive.model.errors import ActNow
-from twinhive.model.files import Attributes
-from twinhive.model.names import TableName
-from twinhive.pipeline.phases import BOOTSTRAP, EXTERNAL
-from twinhive.pipeline.runner import run_phase
-from twinhive.replica.pending_files import pending_names
-from twinhive.spark.by_size import LargeBySpark
-from twinhive.spark.cluster import SparkCluster
-from twinhive.spark.endings import NextSteps
-from twinhive.step.base import Work
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import Attributes
+from twinhive.core.model.names import TableName
+from twinhive.core.step.base import Work
+from twinhive.replication.external.sync_external import SyncExternal
+from twinhive.replication.replica.pending_files import pending_names
+from twinhive.runtime.pipeline.phases import BOOTSTRAP, EXTERNAL
+from twinhive.runtime.pipeline.runner import run_phase
+from twinhive.runtime.spark.by_size import LargeBySpark
+from twinhive.runtime.spark.cluster import SparkCluster
+from twinhive.runtime.spark.endings import NextSteps
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 

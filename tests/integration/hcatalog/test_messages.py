@@ -22,14 +22,14 @@ from tests.support.messages.running_broker import RunningBroker
 from tests.support.messages.running_kafka import RunningKafka
 from tests.support.policies import PolicyFiles
 from tests.support.users.thrift_source import ThriftSource
-from twinhive.adapters.brokers.stomp_broker import StompBroker
-from twinhive.messages.announcing import AnnouncedDatabases
-from twinhive.messages.positions import POSITION_TABLE, PositionStore
-from twinhive.messages.publishing_messages import Publisher, PublisherRules, PublisherStanding
-from twinhive.model.messages.topics import TopicRules
-from twinhive.model.names import TableName
-from twinhive.model.thrift_objects import new_partition, text_table
-from twinhive.sets.marking_sets import MarkSet, UnmarkSet
+from twinhive.core.model.messages.topics import TopicRules
+from twinhive.core.model.names import TableName
+from twinhive.core.model.thrift_objects import new_partition, text_table
+from twinhive.hive.adapters.brokers.stomp_broker import StompBroker
+from twinhive.publishing.messages.announcing import AnnouncedDatabases
+from twinhive.publishing.messages.positions import POSITION_TABLE, PositionStore
+from twinhive.publishing.messages.publishing_messages import Publisher, PublisherRules, PublisherStanding
+from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
 
 pytestmark = pytest.mark.sandbox
 SECONDS = 60.0
@@ -56,7 +56,18 @@ class Scene:
         return Publisher(self.metastore, StompBroker(self.broker.endpoint(PUBLISHER)), rules)
 
     def process(self, name: str, *more: str) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "twinhive.cli.app", "publish", "east", "--name", name, "--poll", "0.2", *more]
+        command = [
+            sys.executable,
+            "-m",
+            "twinhive.surfaces.cli.app",
+            "publish",
+            "east",
+            "--name",
+            name,
+            "--poll",
+            "0.2",
+            *more,
+        ]
         log = (self.files.directory / f"{name}.log").open("ab")
         environment = {**os.environ, "PYTHONFAULTHANDLER": "1"}
         arguments = [*command, "--config", str(self.files.directory)]
@@ -227,7 +238,7 @@ def test_the_commands_speak_to_kafka_too(scene: Scene, tmp_path: Path, monkeypat
         monkeypatch.setenv(f"AIRFLOW_CONN_{name}", json.dumps(at))
     clusters = (scene.files.directory / "clusters.yaml").read_text()
     scene.files.write("clusters.yaml", clusters.replace("{broker: bus,", "{broker: bus, reader: bus_reader,"))
-    twinhive, config = [sys.executable, "-m", "twinhive.cli.app"], ["--config", str(scene.files.directory)]
+    twinhive, config = [sys.executable, "-m", "twinhive.surfaces.cli.app"], ["--config", str(scene.files.directory)]
     table = str(scene.table)
     topic = subprocess.run([*twinhive, "topic", "east", table, *config], capture_output=True, text=True, check=True)
     assert topic.stdout.strip() == f"twinhive.east.{table}"

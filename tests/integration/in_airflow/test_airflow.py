@@ -14,8 +14,8 @@ from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.integration.one_policy import ALL_BYTES, a_database, add_orders, settled
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
-from twinhive.journal.journal_reading import JournalReader, open_reader
-from twinhive.journal.records import WindowRun
+from twinhive.operations.journal.journal_reading import JournalReader, open_reader
+from twinhive.operations.journal.records import WindowRun
 from twinhive.transfer.staged.listing import list_files
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
@@ -205,8 +205,8 @@ def test_a_window_whose_apply_is_killed_is_retried_and_converges(
 
 @pytest.mark.nightly(
     "tests/integration/in_airflow/test_airflow.py::test_a_window_whose_apply_is_killed_is_retried_and_converges",
-    "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
-    "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
+    "tests/unit/runtime/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+    "tests/unit/replication/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
 )
 def test_a_bootstrap_that_is_killed_in_every_way_is_cleared_and_converges(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse

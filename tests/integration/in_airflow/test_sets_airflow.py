@@ -16,16 +16,16 @@ from sandbox.brokers.broker_users import PUBLISHER, READER
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.integration.one_policy import settled
 from tests.support.messages.running_broker import RunningBroker
-from twinhive.model.sets.mark import SetMark, sets_table
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.sets.mark import SetMark, sets_table
+from twinhive.runtime.wiring.policy_wiring import Wiring
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 
 CONSUMERS = """
 from airflow.providers.common.messaging.triggers.msg_queue import MessageQueueTrigger
 from airflow.sdk import DAG, Asset, AssetWatcher, PartitionedAssetTimetable, task
-from twinhive.airflow_edge.set_operators import MarkSetDoneOperator
-from twinhive.airflow_edge.set_sensor import SetDoneSensor
+from twinhive.surfaces.airflow.operators.set_operators import MarkSetDoneOperator
+from twinhive.surfaces.airflow.sensors.set_sensor import SetDoneSensor
 
 NAME = "{database}"
 RUNS = {{"is_paused_upon_creation": False}}
@@ -76,7 +76,7 @@ def told(airflow: RunningAirflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     file = yaml.safe_load(before)
     file["clusters"]["west"]["messages"] = {"broker": "sets_bus", "reader": "sets_bus_reader"}
     airflow.policies.write("clusters.yaml", file)
-    command = [sys.executable, "-m", "twinhive.cli.app", "publish", "west", "--name", "one", "--poll", "0.2"]
+    command = [sys.executable, "-m", "twinhive.surfaces.cli.app", "publish", "west", "--name", "one", "--poll", "0.2"]
     with (tmp_path / "publisher.log").open("ab") as log:
         directory = str(airflow.policies.directory)
         publisher = subprocess.Popen([*command, "--config", directory], stderr=log, stdout=log)

@@ -43,10 +43,10 @@ from tests.support.worlds.read_copies import (
     query_while,
     read_while,
 )
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.model.errors import ActNow
-from twinhive.pipeline.phases import COPIES
-from twinhive.pipeline.runner import run_phase
+from twinhive.core.model.errors import ActNow
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.runtime.pipeline.phases import COPIES
+from twinhive.runtime.pipeline.runner import run_phase
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 ROOT = Path(__file__).parents[3]
@@ -224,8 +224,8 @@ def test_spark_of_north_writes_its_own_tables_and_no_copy(
 
 
 @pytest.mark.nightly(
-    "tests/unit/cluster_view/test_no_place_goes_astray.py::test_no_request_brings_a_place_of_another_cluster_or_of_a_copy",
-    "tests/unit/cluster_view/test_ports.py::test_what_belongs_elsewhere_is_only_read",
+    "tests/unit/federation/cluster_view/test_no_place_goes_astray.py::test_no_request_brings_a_place_of_another_cluster_or_of_a_copy",
+    "tests/unit/federation/cluster_view/test_ports.py::test_what_belongs_elsewhere_is_only_read",
 )
 def test_iceberg_and_transactional_tables_are_absent_there_and_a_change_is_refused_in_one_line(
     ports: Ports, east: Warehouse
@@ -305,8 +305,8 @@ def test_hives_own_driver_reads_copies_and_writes_tables_of_north(ports: Ports) 
 
 @pytest.mark.nightly(
     "tests/integration/one_metastore/test_cluster_ports.py::test_a_stale_copy_is_not_read_and_a_new_one_is",
-    "tests/unit/cluster_view/test_no_place_goes_astray.py",
-    "tests/unit/copies/test_copies_attacked.py",
+    "tests/unit/federation/cluster_view/test_no_place_goes_astray.py",
+    "tests/unit/federation/copies/test_copies_attacked.py",
 )
 @pytest.mark.parametrize("seed", seeds(HISTORIES, kind=9))
 def test_who_reads_or_queries_copies_gets_what_the_primary_held_meanwhile(

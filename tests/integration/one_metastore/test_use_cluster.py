@@ -11,8 +11,8 @@ import yaml
 from tests.integration.remotes_desk import Desk, desk
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.cli.app import run
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.surfaces.cli.app import run
 
 pytestmark = pytest.mark.sandbox
 __all__ = ["desk"]

@@ -17,7 +17,7 @@ from tests.support.users.warehouse import Warehouse
 
 pytestmark = pytest.mark.sandbox
 
-PROGRAM = (sys.executable, "-c", "import twinhive.cli.app; twinhive.cli.app.main()")
+PROGRAM = (sys.executable, "-c", "import twinhive.surfaces.cli.app; twinhive.surfaces.cli.app.main()")
 
 
 class Shell:

@@ -7,10 +7,10 @@ from hive_metastore.ttypes import NotificationEventRequest
 
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
-from twinhive.dry_run.phase_plan import PhasePlan
-from twinhive.dry_run.rehearsal import rehearse
-from twinhive.model.files import FileStatus
-from twinhive.pipeline.phases import PHASES
+from twinhive.core.model.files import FileStatus
+from twinhive.runtime.dry_run.phase_plan import PhasePlan
+from twinhive.runtime.dry_run.rehearsal import rehearse
+from twinhive.runtime.pipeline.phases import PHASES
 
 pytestmark = pytest.mark.sandbox
 

@@ -15,14 +15,14 @@ from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.copies_world import contents
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.twin import assert_equal_twin
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.cli.app import run
-from twinhive.model.errors import ActNow, Promoted, Refused, TryAgain
-from twinhive.model.files import Attributes, base_name
-from twinhive.model.switching.promotion import How, Promotion
-from twinhive.operations.failover import Failover
-from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.pipeline.runner import run_phase
+from twinhive.core.model.errors import ActNow, Promoted, Refused, TryAgain
+from twinhive.core.model.files import Attributes, base_name
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.operations.failover.failover import Failover
+from twinhive.operations.failover.promotion import How, Promotion
+from twinhive.runtime.pipeline.phases import INCREMENTAL
+from twinhive.runtime.pipeline.runner import run_phase
+from twinhive.surfaces.cli.app import run
 
 pytestmark = pytest.mark.sandbox
 HOLDER = {"run": "test", "task": "failover"}
@@ -245,7 +245,7 @@ def test_unplanned_from_a_source_that_is_gone(
 
 @pytest.mark.nightly(
     "tests/integration/phases/test_failover.py::test_there_and_back_again",
-    "tests/unit/operations/test_failback_external.py",
+    "tests/unit/operations/failover/test_failback_external.py",
 )
 def test_external_tables_there_and_back(
     policies: PolicyFiles, source_metastore: ThriftSource, east: Warehouse, west: Warehouse
@@ -319,7 +319,7 @@ def attributes(side: Warehouse, database: str) -> dict[str, tuple[str, str, int,
 
 @pytest.mark.nightly(
     "tests/integration/phases/test_failover.py::test_there_and_back_again",
-    "tests/unit/operations/test_failover.py",
+    "tests/unit/operations/failover/test_failover.py",
 )
 def test_other_users_write_a_promoted_replica_as_they_wrote_the_source(
     policies: PolicyFiles, source_metastore: ThriftSource, east: Warehouse, west: Warehouse

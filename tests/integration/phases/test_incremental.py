@@ -8,8 +8,8 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
-from tests.unit.incremental import test_incremental as histories
-from twinhive.model.errors import ActNow, TryAgain
+from tests.unit.replication.incremental import test_incremental as histories
+from twinhive.core.model.errors import ActNow, TryAgain
 
 pytestmark = pytest.mark.sandbox
 
@@ -63,7 +63,7 @@ def follow_all(policies: PolicyFiles, policy: str, report) -> None:
 
 ONE_BY_ONE = pytest.mark.nightly(
     "tests/integration/phases/test_incremental.py::test_every_kind_of_change_reaches_the_twin",
-    "tests/unit/incremental/test_incremental.py",
+    "tests/unit/replication/incremental/test_incremental.py",
 )
 
 

@@ -18,7 +18,7 @@ from tests.support.worlds.twin import assert_equal_twin
 pytestmark = pytest.mark.sandbox
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
-RUN = "from twinhive.cli.app import main; main()"
+RUN = "from twinhive.surfaces.cli.app import main; main()"
 TRY_AGAIN, ACT_NOW = 3, 4
 # A killed run leaves its lease behind, so the next load waits for one time-out: five seconds here.
 SECONDS = 600
@@ -97,7 +97,7 @@ def assert_plain_end(run: Bootstrap) -> None:
 
 
 @pytest.mark.nightly(
-    "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
+    "tests/unit/replication/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
     "tests/integration/phases/test_kills.py::test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges",
 )
 def test_a_run_that_is_killed_in_every_phase_converges(
@@ -124,7 +124,7 @@ def test_a_run_that_is_killed_in_every_phase_converges(
 
 
 @pytest.mark.nightly(
-    "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
+    "tests/unit/replication/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
     "tests/integration/phases/test_kills.py::test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges",
 )
 def test_a_load_that_is_killed_again_and_again_converges(
@@ -141,7 +141,7 @@ def test_a_load_that_is_killed_again_and_again_converges(
 
 
 @pytest.mark.nightly(
-    "tests/unit/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges",
+    "tests/unit/replication/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_then_the_source_changes_and_a_new_run_converges",
 )
 def test_a_source_that_changes_after_a_killed_load_is_loaded_as_it_is_then(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
@@ -156,7 +156,7 @@ def test_a_source_that_changes_after_a_killed_load_is_loaded_as_it_is_then(
 
 
 @pytest.mark.nightly(
-    "tests/unit/bootstrap/test_bootstrap_killed.py::test_a_finished_bootstrap_run_again_changes_nothing",
+    "tests/unit/replication/bootstrap/test_bootstrap_killed.py::test_a_finished_bootstrap_run_again_changes_nothing",
     "tests/integration/in_airflow/test_airflow.py::test_a_finished_run_that_is_cleared_as_a_whole_changes_nothing",
 )
 def test_a_run_after_the_end_changes_nothing(

@@ -11,12 +11,12 @@ from sandbox.configuration import USER
 from tests.integration.phases.test_dry_run import everything
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
-from twinhive.bootstrap.preflight import Preflight
-from twinhive.cli.app import run
-from twinhive.model.errors import Refused
-from twinhive.model.exit_codes import ExitCode
-from twinhive.model.log_access import GUARD
-from twinhive.step.base import Work
+from twinhive.core.model.errors import Refused
+from twinhive.core.model.exit_codes import ExitCode
+from twinhive.core.model.log_access import GUARD
+from twinhive.core.step.base import Work
+from twinhive.replication.bootstrap.preflight import Preflight
+from twinhive.surfaces.cli.app import run
 
 pytestmark = pytest.mark.sandbox
 

@@ -11,10 +11,10 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.external_twin import assert_external_twin
 from tests.support.worlds.twin import assert_equal_twin
-from twinhive.model.frozen import frozen_tables, with_frozen
-from twinhive.operations.resync import Resync
-from twinhive.replica.pending_files import pending_names
-from twinhive.requests.request_files import requested_tables
+from twinhive.core.model.frozen import frozen_tables, with_frozen
+from twinhive.operations.actions.resync import Resync
+from twinhive.replication.replica.pending_files import pending_names
+from twinhive.replication.requests.request_files import requested_tables
 
 pytestmark = pytest.mark.sandbox
 
@@ -30,7 +30,7 @@ def users(sandbox: Sandbox, east: Warehouse) -> Iterator[ExternalUsers]:
 
 
 @pytest.mark.nightly(
-    "tests/unit/incremental/names/test_names_of_tables.py",
+    "tests/unit/replication/incremental/names/test_names_of_tables.py",
     "tests/integration/phases/test_names_of_tables.py::test_a_metastore_has_room_for_the_mark_of_a_frozen_table",
 )
 def test_the_worst_names_that_a_metastore_allows(

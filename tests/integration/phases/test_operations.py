@@ -11,18 +11,18 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
-from twinhive.adapters.hive.hive_metastore import ThriftMetastore
-from twinhive.cli.app import run
-from twinhive.model.errors import Foreign, LeaseLost
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.model.marks import DIRECTORY_MARK, without_marks
-from twinhive.model.names import TableName
-from twinhive.operations.forget import Forget
-from twinhive.operations.replica_status import read_status
-from twinhive.operations.resync import Resync
-from twinhive.operations.skip_event import SkipEvent
-from twinhive.operations.unlock import Unlock
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.errors import Foreign, LeaseLost
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.model.marks import DIRECTORY_MARK, without_marks
+from twinhive.core.model.names import TableName
+from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
+from twinhive.operations.actions.replica_status import read_status
+from twinhive.operations.actions.resync import Resync
+from twinhive.operations.actions.skip_event import SkipEvent
+from twinhive.operations.actions.unlock import Unlock
+from twinhive.operations.failover.forget import Forget
+from twinhive.runtime.wiring.policy_wiring import Wiring
+from twinhive.surfaces.cli.app import run
 
 pytestmark = pytest.mark.sandbox
 

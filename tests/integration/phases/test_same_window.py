@@ -17,7 +17,7 @@ from tests.support.worlds.twin import assert_equal_twin
 pytestmark = pytest.mark.sandbox
 
 PLUGINS = Path(__file__).parents[3] / "plugins"
-FOLLOW = "from twinhive.cli.app import main; main()"
+FOLLOW = "from twinhive.surfaces.cli.app import main; main()"
 DONE, TRY_AGAIN = 0, 3
 STARTERS = 3
 MOST_TRIES = 5
@@ -77,7 +77,7 @@ def changes_since(west: Warehouse, database: str, event_id: int) -> Counter[tupl
 
 @pytest.mark.nightly(
     "tests/integration/phases/test_kills.py::test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges",
-    "tests/unit/incremental/test_incremental_killed.py::test_killed_again_and_again_it_converges",
+    "tests/unit/replication/incremental/test_incremental_killed.py::test_killed_again_and_again_it_converges",
 )
 def test_the_same_window_started_three_times_ends_as_if_it_was_started_once(
     east: Warehouse, west: Warehouse, policies: PolicyFiles

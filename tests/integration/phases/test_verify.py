@@ -12,11 +12,11 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from twinhive.operations.repair import Repair
-from twinhive.step.base import Work
+from twinhive.core.step.base import Work
+from twinhive.operations.actions.repair import Repair
+from twinhive.replication.verify.verification_outcome import Verified
+from twinhive.replication.verify.verify import Verify
 from twinhive.transfer.staged.listing import list_files
-from twinhive.verify.verification_outcome import Verified
-from twinhive.verify.verify import Verify
 
 pytestmark = pytest.mark.sandbox
 
@@ -124,7 +124,8 @@ def rephrased(v: Verifying) -> None:
 
 
 OTHER_DAMAGE = pytest.mark.nightly(
-    "tests/integration/phases/test_verify.py::test_damage_is_found_in_its_leaf", "tests/unit/verify/test_verify.py"
+    "tests/integration/phases/test_verify.py::test_damage_is_found_in_its_leaf",
+    "tests/unit/replication/verify/test_verify.py",
 )
 
 
@@ -161,7 +162,7 @@ def test_damage_is_found_in_its_leaf(verifying: Verifying, damage: Callable[[Ver
 
 @pytest.mark.nightly(
     "tests/integration/phases/test_verify.py::test_a_twin_is_equal_and_a_second_look_reads_what_has_changed",
-    "tests/unit/verify/test_verify_histories.py",
+    "tests/unit/replication/verify/test_verify_histories.py",
 )
 def test_after_each_kind_of_change_the_twin_is_equal_and_nothing_is_called_damaged(
     source_metastore: ThriftSource, policies: PolicyFiles, east: Warehouse, log: list[str], report: Any

@@ -29,12 +29,12 @@ from tests.support.hive.metastore_objects import statistics_of
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire.wire_metastore import client_of
-from twinhive.cli.app import run
-from twinhive.model.errors import AlreadyThere, Missing, Refused, Unreachable
-from twinhive.model.names import TableName
-from twinhive.remotes.local_definitions import LocalDefinitions
-from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.gateway_wiring import RemotesWiring
+from twinhive.core.model.errors import AlreadyThere, Missing, Refused, Unreachable
+from twinhive.core.model.names import TableName
+from twinhive.federation.remotes.local_definitions import LocalDefinitions
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.wiring.gateway_wiring import RemotesWiring
+from twinhive.surfaces.cli.app import run
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 __all__ = ["desk", "gateway", "gateway_port", "gateway_ports", "spark", "status_port"]
@@ -291,7 +291,7 @@ def test_a_second_gateway_knows_what_is_defined_at_the_first(desk: Desk, gateway
 
 
 @pytest.mark.nightly(
-    "tests/unit/gateway/test_faults.py::test_no_wrong_row_whatever_happens_to_remotes_and_recovery_by_itself"
+    "tests/unit/federation/gateway/test_faults.py::test_no_wrong_row_whatever_happens_to_remotes_and_recovery_by_itself"
 )
 def test_remotes_outlive_the_metastores_and_the_gateway(
     desk: Desk, gateway_port: int, sandbox: Sandbox, east: Warehouse, west: Warehouse

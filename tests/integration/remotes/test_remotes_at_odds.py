@@ -26,9 +26,9 @@ from tests.integration.spark_sql import SparkSql
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire.wire_metastore import client_of
-from twinhive.cli.app import run
-from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.statements.running import StatementPlace, run_statement
+from twinhive.surfaces.cli.app import run
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 __all__ = ["desk", "gateway", "gateway_port", "gateway_ports", "spark", "status_port"]
@@ -52,7 +52,7 @@ def other(desk: Desk, west: Warehouse, east: Warehouse) -> Iterator[str]:
 
 @pytest.mark.nightly(
     "tests/integration/remotes/test_remotes.py::test_spark_reads_views_of_a_remote_and_never_a_table_that_is_called_so_here",
-    "tests/unit/gateway/test_views.py",
+    "tests/unit/federation/gateway/test_views.py",
 )
 def test_views_over_two_remotes_are_read_by_spark_and_by_hive(
     desk: Desk, other: str, gateway: int, spark: SparkSql, west: Warehouse, east: Warehouse
@@ -165,7 +165,7 @@ ODD_VALUES = ("a/b=c", "100%", "é", "a|b", "a*b", "x'y", ' "q" ', "#{}[]\\", "a
 
 @pytest.mark.nightly(
     "tests/integration/remotes/test_remotes.py::test_spark_joins_local_and_remote_tables_and_prunes_partitions",
-    "tests/unit/gateway/test_answers_are_the_owners.py",
+    "tests/unit/federation/gateway/test_answers_are_the_owners.py",
 )
 def test_odd_names_and_values_of_a_remote_are_read_as_its_owner_has_them(
     desk: Desk, gateway: int, spark: SparkSql, west: Warehouse, east: Warehouse

@@ -173,7 +173,7 @@ def _functions(walk: Walk) -> None:
     assert rows == [["X"]]
 
 
-ELSEWHERE = {"`glue-config`": "tests/unit/connectors/test_glue.py"}
+ELSEWHERE = {"`glue-config`": "tests/unit/federation/connectors/test_glue.py"}
 """Rows that need a service of others: the tests that run against one that stands for it."""
 ROWS: dict[str, Callable[[Walk], None]] = {
     "`primary-meta-store`": _primary,

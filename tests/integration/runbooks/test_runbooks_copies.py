@@ -17,16 +17,16 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.copies_world import contents
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.airflow_edge.dags.move_dag import MOVE
-from twinhive.copies.copies_standing import copies_of, totals
+from twinhive.federation.copies.copies_standing import copies_of, totals
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
+from twinhive.surfaces.airflow.dags.move_dag import MOVE
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 COPIES, QUERY = "copies", "asks_for_a_copy"
 _AT_WORK = ("queued", "running")
 _CONSUMER = """
 from airflow.sdk import DAG
-from twinhive.airflow_edge.cluster_sql_operator import ClusterSqlOperator
+from twinhive.surfaces.airflow.operators.cluster_sql_operator import ClusterSqlOperator
 
 with DAG("{dag}", schedule=None, is_paused_upon_creation=False):
     ClusterSqlOperator(

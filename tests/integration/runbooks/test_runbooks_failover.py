@@ -15,9 +15,9 @@ from tests.integration.runbooks.test_runbooks_shell import TOOLS, shell
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
-from twinhive.model.errors import Refused
-from twinhive.model.switching.promotion import How, Promotion
-from twinhive.operations.unplanned_failover import UnplannedFailover
+from twinhive.core.model.errors import Refused
+from twinhive.operations.failover.promotion import How, Promotion
+from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 Compare = Callable[[], None]

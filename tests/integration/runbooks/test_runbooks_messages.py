@@ -15,13 +15,13 @@ from tests.integration.oncall import OnCall
 from tests.support.runbooks import Section, runbooks, says
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.warehouse import Warehouse
-from twinhive.cli.app import run
-from twinhive.model.names import TableName
-from twinhive.observe.publisher_alerts import publisher_alerts, standing_line
-from twinhive.observe.publishers import PublisherSeen
-from twinhive.sets.marking_sets import MarkSet
-from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.publisher_wiring import measure_publishers
+from twinhive.core.model.names import TableName
+from twinhive.operations.observe.publisher_alerts import publisher_alerts, standing_line
+from twinhive.operations.observe.publishers import PublisherSeen
+from twinhive.publishing.sets.marking_sets import MarkSet
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.wiring.publisher_wiring import measure_publishers
+from twinhive.surfaces.cli.app import run
 
 pytestmark = pytest.mark.sandbox
 __all__ = ["broker", "scene"]

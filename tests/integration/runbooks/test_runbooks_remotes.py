@@ -22,9 +22,9 @@ from tests.support.runbooks import Section, runbooks, says
 from tests.support.servers.ssh_servers import running_ssh
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire.wire_metastore import client_of
-from twinhive.airflow_edge.monitor.watch_round import WatchedRemotes
-from twinhive.cli.app import run
-from twinhive.observe.gateway_alerts import gateway_alerts
+from twinhive.operations.observe.gateway_alerts import gateway_alerts
+from twinhive.surfaces.airflow.monitor.watch_round import WatchedRemotes
+from twinhive.surfaces.cli.app import run
 
 pytestmark = pytest.mark.sandbox
 __all__ = ["desk"]

@@ -13,10 +13,10 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from twinhive.model.errors import AlreadyThere
-from twinhive.model.names import TableName
-from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.spark.cluster import SparkCluster
+from twinhive.core.model.errors import AlreadyThere
+from twinhive.core.model.names import TableName
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.spark.cluster import SparkCluster
 from twinhive.statements.running import StatementPlace, run_statement
 
 pytestmark = pytest.mark.sandbox

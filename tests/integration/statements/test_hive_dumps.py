@@ -15,29 +15,29 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import describe
-from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
-from twinhive.bootstrap.dump_states import read_states
-from twinhive.dump.event_range import EventRange
-from twinhive.dump.layout import DumpKind
-from twinhive.dump.sealed import open_sealed
-from twinhive.dump.store import Dump
-from twinhive.events.decoder import decode_event
-from twinhive.events.reader import position_at
-from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
-from twinhive.interop.hive_dump.converting import acknowledge, convert
-from twinhive.interop.hive_dump.hive_dump_reading import HiveDump, read_hive_dump
-from twinhive.interop.hive_dump.hive_layout import hive_directory
-from twinhive.interop.hive_dump.incremental_writing import write_incremental
-from twinhive.interop.hive_dump.terms import Terms
-from twinhive.model.changes.contents import Shard
-from twinhive.model.changes.fold import fold
-from twinhive.model.marks import without_marks
-from twinhive.model.objects import Partition, Table
-from twinhive.model.policy import DatabaseAddress, Policy
-from twinhive.ports import DumpPorts
+from twinhive.core.model.changes.contents import Shard
+from twinhive.core.model.marks import without_marks
+from twinhive.core.model.objects import Partition, Table
+from twinhive.core.model.policy import DatabaseAddress, Policy
+from twinhive.core.ports import DumpPorts
+from twinhive.core.step.base import Work
+from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.hive.events.decoder import decode_event
+from twinhive.hive.events.reader import position_at
+from twinhive.replication.bootstrap.dump_states import read_states
+from twinhive.replication.bootstrap.fold import fold
+from twinhive.replication.dump.event_range import EventRange
+from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.sealed import open_sealed
+from twinhive.replication.dump.store import Dump
+from twinhive.statements.interop.hive_dump.bootstrap_writing import write_bootstrap
+from twinhive.statements.interop.hive_dump.converting import acknowledge, convert
+from twinhive.statements.interop.hive_dump.hive_dump_reading import HiveDump, read_hive_dump
+from twinhive.statements.interop.hive_dump.hive_layout import hive_directory
+from twinhive.statements.interop.hive_dump.incremental_writing import write_incremental
+from twinhive.statements.interop.hive_dump.terms import Terms
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_order import DumpOrder
-from twinhive.step.base import Work
 from twinhive.transfer.staged.listing import list_files
 
 pytestmark = pytest.mark.sandbox

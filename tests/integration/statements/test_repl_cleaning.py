@@ -11,10 +11,10 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from twinhive.adapters.hdfs.hdfs_lease import HdfsLease
-from twinhive.model.files import join, parent
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.core.model.files import join, parent
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.hive.adapters.hdfs.hdfs_lease import HdfsLease
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.statements.running import StatementPlace, run_statement
 from twinhive.statements.steps.load_under_way import under_way_in
 

@@ -12,8 +12,8 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from twinhive.model.names import TableName
-from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.core.model.names import TableName
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.statements.running import StatementPlace, run_statement
 from twinhive.transfer.staged.listing import list_files
 

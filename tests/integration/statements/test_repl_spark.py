@@ -18,8 +18,8 @@ from tests.support.users.external_writer import ExternalWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
-from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.spark.cluster import SparkCluster
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.spark.cluster import SparkCluster
 from twinhive.statements.running import StatementPlace, run_statement
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
@@ -115,7 +115,7 @@ def start(policies: PolicyFiles, tmp_path: Path) -> Callable[..., "subprocess.Po
     (tmp_path / "tmp").mkdir()
 
     def started(statement: str) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "twinhive.cli.app", "sql", statement, "--cluster", "west"]
+        command = [sys.executable, "-m", "twinhive.surfaces.cli.app", "sql", statement, "--cluster", "west"]
         command += ["--config", str(policies.directory), "--spark", SPARK.master, "--tasks", "2"]
         command += [word for key, value in LOCAL.items() for word in ("--spark-conf", f"{key}={value}")]
         places = {"PYTHONPATH": str(PLUGINS), "TMPDIR": str(tmp_path / "tmp"), "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -127,7 +127,7 @@ def start(policies: PolicyFiles, tmp_path: Path) -> Callable[..., "subprocess.Po
 
 
 @pytest.mark.nightly(
-    "tests/unit/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+    "tests/unit/runtime/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
     "tests/unit/statements/phases/test_repl_killed.py::test_a_load_killed_at_any_change_and_run_again_converges",
 )
 def test_a_killed_load_takes_its_spark_job_along_and_is_continued(

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from tests.support.worlds.fake_calls import InMemoryCalls
-from twinhive.model.errors import Refused
-from twinhive.model.files import Attributes
+from twinhive.core.model.errors import Refused
+from twinhive.core.model.files import Attributes
 
 
 class InMemoryAttributes(InMemoryCalls):

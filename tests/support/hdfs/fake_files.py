@@ -12,8 +12,8 @@ from tests.support.hdfs.fake_snapshots import InMemorySnapshots
 from tests.support.hdfs.fake_streams import InMemoryStream, comparison_checksum, damaged
 from tests.support.hdfs.fake_trash import InMemoryTrash
 from tests.support.hdfs.fake_tree import Node
-from twinhive.model.errors import AlreadyThere, Refused, Unreachable
-from twinhive.model.files import (
+from twinhive.core.model.errors import AlreadyThere, Refused, Unreachable
+from twinhive.core.model.files import (
     AS_USUAL,
     ChecksumForm,
     Creation,

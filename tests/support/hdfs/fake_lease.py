@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from twinhive.model.errors import LeaseHeld, LeaseLost, ends_unknown
-from twinhive.model.lease_kinds import LeaseKind, Manner, manner_of
+from twinhive.core.model.errors import LeaseHeld, LeaseLost, ends_unknown
+from twinhive.core.model.lease_kinds import LeaseKind, Manner, manner_of
 
 
 @dataclass

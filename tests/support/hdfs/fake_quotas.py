@@ -1,7 +1,7 @@
 """Keep quotas of names in memory: what has no room for another name refuses it, as HDFS does to superusers too."""
 
 from tests.support.worlds.fake_calls import InMemoryCalls
-from twinhive.model.files import is_below
+from twinhive.core.model.files import is_below
 
 
 class InMemoryQuotas(InMemoryCalls):

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tests.support.hdfs.fake_tree import Node
 from tests.support.worlds.fake_calls import InMemoryCalls
-from twinhive.model.errors import AlreadyThere, Missing, Refused
-from twinhive.model.files import ChangeKind, SnapshotChange, base_name, join, parent
+from twinhive.core.model.errors import AlreadyThere, Missing, Refused
+from twinhive.core.model.files import ChangeKind, SnapshotChange, base_name, join, parent
 
 
 class State:

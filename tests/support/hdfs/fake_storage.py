@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from twinhive.model.errors import Missing
-from twinhive.model.files import ChecksumForm, FileStatus, authority, base_name, is_hidden, join, parent
-from twinhive.ports import FileWriter
+from twinhive.core.model.errors import Missing
+from twinhive.core.model.files import ChecksumForm, FileStatus, authority, base_name, is_hidden, join, parent
+from twinhive.core.ports import FileWriter
 
 
 class Storage:

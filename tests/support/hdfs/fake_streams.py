@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.support.hdfs.fake_tree import CHECKSUM_TYPE
-from twinhive.model.errors import Unreachable
+from twinhive.core.model.errors import Unreachable
 
 PIECE = 1024 * 1024
 

@@ -1,8 +1,8 @@
 """Keep the trash of a file system in memory where HDFS has that of its user."""
 
 from tests.support.worlds.fake_calls import InMemoryCalls
-from twinhive.model.errors import Refused
-from twinhive.model.files import is_below, parent
+from twinhive.core.model.errors import Refused
+from twinhive.core.model.files import is_below, parent
 
 TRASH = "/user/hive/.Trash"
 

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from twinhive.model.errors import AlreadyThere, Refused
-from twinhive.model.files import FileStatus, authority, base_name, is_below, name_order, parent
+from twinhive.core.model.errors import AlreadyThere, Refused
+from twinhive.core.model.files import FileStatus, authority, base_name, is_below, name_order, parent
 
 SNAPSHOTS = ".snapshot"
 CHECKSUM_TYPE = "CRC32C/512"

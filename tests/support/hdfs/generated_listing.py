@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.files import FileStatus, join, relative_to
+from twinhive.core.model.files import FileStatus, join, relative_to
 
 _MODIFIED_MS = 1_700_000_000_000
 _LENGTH = 10_000

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hypothesis import strategies as st
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.files import is_below, join, parent, relative_to
+from twinhive.core.model.files import is_below, join, parent, relative_to
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.support.users.source_writer import SourceMetastore
-from twinhive.model.objects import Database, Table
-from twinhive.ports import FileWriter, MetastoreWriter
+from twinhive.core.model.objects import Database, Table
+from twinhive.core.ports import FileWriter, MetastoreWriter
 
 KNOWN_KEY = "hive.repl.cm.enabled"
 

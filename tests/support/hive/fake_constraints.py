@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tests.support.hive.fake_state import MetastoreState
-from twinhive.model.constraints import FOREIGN_KEY, Constraint, constraints_of
-from twinhive.model.errors import AlreadyThere, Refused
-from twinhive.model.names import TableName
-from twinhive.model.objects import Table
-from twinhive.model.tjson import Tree, from_text, to_text
+from twinhive.core.model.constraints import FOREIGN_KEY, Constraint, constraints_of
+from twinhive.core.model.errors import AlreadyThere, Refused
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Table
+from twinhive.core.model.tjson import Tree, from_text, to_text
 
 
 @dataclass(frozen=True)

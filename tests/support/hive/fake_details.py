@@ -3,12 +3,12 @@
 import json
 
 from tests.support.hive.fake_state import MetastoreState
-from twinhive.model.errors import AlreadyThere, Missing, Refused
-from twinhive.model.marks import SOURCE_FOR
-from twinhive.model.names import TableName, unescape_path_name
-from twinhive.model.objects import Function, Partition, Table
-from twinhive.model.thrift_objects import fresh_function, read_function, read_partition, read_table
-from twinhive.model.tjson import Tree, from_text, to_text
+from twinhive.core.model.errors import AlreadyThere, Missing, Refused
+from twinhive.core.model.marks import SOURCE_FOR
+from twinhive.core.model.names import TableName, unescape_path_name
+from twinhive.core.model.objects import Function, Partition, Table
+from twinhive.core.model.thrift_objects import fresh_function, read_function, read_partition, read_table
+from twinhive.core.model.tjson import Tree, from_text, to_text
 
 _ACCURATE = "COLUMN_STATS_ACCURATE"
 

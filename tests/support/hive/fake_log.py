@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from twinhive.model.changes.events import EventRow
+from twinhive.core.model.changes.events import EventRow
 
 START_OF_TIME = 1_700_000_000
 

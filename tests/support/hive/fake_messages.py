@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from twinhive.model.objects import Partition, Table
+from twinhive.core.model.objects import Partition, Table
 
 Message = dict[str, Any]
 NO_WRITE = -1

@@ -9,15 +9,15 @@ from tests.support.hive.fake_constraints import ConstraintsInMemory
 from tests.support.hive.fake_details import DetailsInMemory
 from tests.support.hive.fake_partitions import PartitionsInMemory
 from tests.support.hive.fake_state import is_managed, is_translated, owns_files, put_location, text_map
-from twinhive.model.changes.events import EventRow
-from twinhive.model.errors import AlreadyThere, ChangedMeanwhile, Refused
-from twinhive.model.files import is_below, relative_to
-from twinhive.model.log_access import Caller, LogAccess
-from twinhive.model.marks import LAST_ID, SOURCE_FOR, STAMP, TARGET_FOR
-from twinhive.model.names import TableName, default_directory
-from twinhive.model.objects import Database, Parameters, Partition, Table, TableKind
-from twinhive.model.remotes.data_connectors import DataConnector
-from twinhive.model.thrift_objects import (
+from twinhive.core.model.changes.events import EventRow
+from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Refused
+from twinhive.core.model.files import is_below, relative_to
+from twinhive.core.model.log_access import Caller, LogAccess
+from twinhive.core.model.marks import LAST_ID, SOURCE_FOR, STAMP, TARGET_FOR
+from twinhive.core.model.names import TableName, default_directory
+from twinhive.core.model.objects import Database, Parameters, Partition, Table, TableKind
+from twinhive.core.model.remotes.data_connectors import DataConnector
+from twinhive.core.model.thrift_objects import (
     fresh_database,
     fresh_partition,
     fresh_table,
@@ -25,9 +25,9 @@ from twinhive.model.thrift_objects import (
     read_partition,
     read_table,
 )
-from twinhive.model.tjson import Tree, from_text, to_text
-from twinhive.ports import FileWriter
-from twinhive.ports.table_writers import LoggedInsert
+from twinhive.core.model.tjson import Tree, from_text, to_text
+from twinhive.core.ports import FileWriter
+from twinhive.core.ports.table_writers import LoggedInsert
 
 TARGET_LAST_ID = "repl.target.last.id"
 # Hive's ReplConst: a change of these alone makes no event, and no ALTER_DATABASE tells them.

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from tests.support.hive import fake_messages as messages
 from tests.support.hive.fake_state import MetastoreState, is_managed, owns_files, put_location, text_map
-from twinhive.model.errors import AlreadyThere, Missing, Refused
-from twinhive.model.files import qualified
-from twinhive.model.names import TableName, partition_name
-from twinhive.model.objects import Partition, Table, TableKind
-from twinhive.model.thrift_objects import fresh_partition, read_partition
+from twinhive.core.model.errors import AlreadyThere, Missing, Refused
+from twinhive.core.model.files import qualified
+from twinhive.core.model.names import TableName, partition_name
+from twinhive.core.model.objects import Partition, Table, TableKind
+from twinhive.core.model.thrift_objects import fresh_partition, read_partition
 
 
 class PartitionsInMemory(MetastoreState):

@@ -7,16 +7,16 @@ from typing import Any
 
 from tests.support.hdfs.fake_storage import Storage
 from tests.support.hive.fake_log import NotificationLog
-from twinhive.model.changes.events import EventRow
-from twinhive.model.constraints import Constraint
-from twinhive.model.errors import Missing, Unreachable
-from twinhive.model.log_access import Caller, not_allowed
-from twinhive.model.marks import SOURCE_FOR
-from twinhive.model.names import TableName
-from twinhive.model.objects import Database, Function, Partition, Table, TableKind
-from twinhive.model.remotes.data_connectors import DataConnector
-from twinhive.model.tjson import Tree
-from twinhive.ports import FileWriter
+from twinhive.core.model.changes.events import EventRow
+from twinhive.core.model.constraints import Constraint
+from twinhive.core.model.errors import Missing, Unreachable
+from twinhive.core.model.log_access import Caller, not_allowed
+from twinhive.core.model.marks import SOURCE_FOR
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Database, Function, Partition, Table, TableKind
+from twinhive.core.model.remotes.data_connectors import DataConnector
+from twinhive.core.model.tjson import Tree
+from twinhive.core.ports import FileWriter
 
 
 class MetastoreState:

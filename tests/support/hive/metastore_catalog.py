@@ -5,7 +5,7 @@ from typing import Any
 from hive_metastore import ttypes
 
 from tests.support.memory_catalog import MemoryCatalog
-from twinhive.ports.catalog_objects import (
+from twinhive.federation.connector_api.catalog_objects import (
     CatalogColumn,
     CatalogDatabase,
     CatalogPartition,

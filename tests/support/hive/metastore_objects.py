@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from twinhive.model.names import TableName
-from twinhive.model.objects import Function, Partition, Table
-from twinhive.model.thrift_objects import read_table
-from twinhive.model.tjson import Tree, from_text, to_text
-from twinhive.ports import MetastoreReader
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Function, Partition, Table
+from twinhive.core.model.thrift_objects import read_table
+from twinhive.core.model.tjson import Tree, from_text, to_text
+from twinhive.core.ports import MetastoreReader
 
 
 def a_storage_descriptor() -> Tree:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from twinhive.model.changes.events import Position
-from twinhive.model.changes.kinds import (
+from twinhive.core.model.changes.events import Position
+from twinhive.core.model.changes.kinds import (
     AddConstraints,
     AddedPartition,
     AddPartitions,
@@ -27,11 +27,11 @@ from twinhive.model.changes.kinds import (
     NotReplicated,
     RenamePartition,
 )
-from twinhive.model.constraints import FIELDS, Constraint, constraints_of
-from twinhive.model.files import FileStatus, is_below
-from twinhive.model.names import TableName, partition_name
-from twinhive.model.objects import Partition, Table
-from twinhive.model.tjson import to_text
+from twinhive.core.model.constraints import FIELDS, Constraint, constraints_of
+from twinhive.core.model.files import FileStatus, is_below
+from twinhive.core.model.names import TableName, partition_name
+from twinhive.core.model.objects import Partition, Table
+from twinhive.core.model.tjson import to_text
 
 NAMES = tuple(TableName("sales", name) for name in "abc")
 VALUES = (("1",), ("2",), ("3",))

@@ -5,9 +5,9 @@ from typing import Any
 from hive_metastore import ttypes
 
 from tests.support.hive.fake_metastore import InMemoryMetastore
-from twinhive.adapters.hive.thrift_json import struct_of, tree_of
-from twinhive.model import thrift_objects as objects
-from twinhive.model.names import TableName
+from twinhive.core.model import thrift_objects as objects
+from twinhive.core.model.names import TableName
+from twinhive.hive.adapters.hive.thrift_json import struct_of, tree_of
 
 
 class SpokenMetastore:

@@ -7,10 +7,10 @@ from typing import Any
 from hive_metastore import ThriftHiveMetastore
 
 from tests.support.wire.wire_messages import KNOWN, encoded, random_struct
-from twinhive.model.copies.copy_marks import CopyMark, DirectoryState
-from twinhive.wire.method_table import METHODS
-from twinhive.wire.roles import Role, decided
-from twinhive.wire.thrift_message import WireMessage, call, reply
+from twinhive.core.model.copies.copy_marks import CopyMark, DirectoryState
+from twinhive.hive.wire.method_table import METHODS
+from twinhive.hive.wire.roles import Role, decided
+from twinhive.hive.wire.thrift_message import WireMessage, call, reply
 
 ROOTS = {"east": "hdfs://east", "north": "hdfs://north", "south": "hdfs://south:8020"}
 COPIES = "hdfs://north/twinhive/copies"

@@ -4,8 +4,8 @@ import queue
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from twinhive.model.errors import Refused, Unreachable
-from twinhive.model.messages.hive_message import TableMessage
+from twinhive.core.model.errors import Refused, Unreachable
+from twinhive.core.model.messages.hive_message import TableMessage
 
 
 @dataclass

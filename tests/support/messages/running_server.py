@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sandbox.brokers.broker import WORDS
 from sandbox.ports import accepts
-from twinhive.model.endpoints import BrokerEndpoint
+from twinhive.core.model.endpoints import BrokerEndpoint
 
 
 class RunningServer:

@@ -6,18 +6,18 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from twinhive.cluster_view.port import Port
-from twinhive.gateway.asking_again import ask_again
-from twinhive.gateway.definition_reading.cache import DefinitionCache
-from twinhive.gateway.gateway_metrics import CallCounts
-from twinhive.gateway.isolation import RemoteLimits
-from twinhive.gateway.metastore_links import LinkLimits, OpenLink
-from twinhive.gateway.remote_pool import ReachedRemote, RemotePool
-from twinhive.gateway.server import Server, listen
-from twinhive.gateway.session import Session
-from twinhive.gateway.shared import Shared
-from twinhive.model.remotes.definitions import Definition, Definitions
-from twinhive.ports.byte_links import ByteLink, connected
+from twinhive.core.model.remotes.definitions import Definition, Definitions
+from twinhive.federation.cluster_view.port import Port
+from twinhive.federation.connector_api.byte_links import ByteLink, connected
+from twinhive.federation.gateway.asking_again import ask_again
+from twinhive.federation.gateway.definition_reading.cache import DefinitionCache
+from twinhive.federation.gateway.gateway_metrics import CallCounts
+from twinhive.federation.gateway.isolation import RemoteLimits
+from twinhive.federation.gateway.metastore_links import LinkLimits, OpenLink
+from twinhive.federation.gateway.remote_pool import ReachedRemote, RemotePool
+from twinhive.federation.gateway.server import Server, listen
+from twinhive.federation.gateway.session import Session
+from twinhive.federation.gateway.shared import Shared
 
 
 def opening(port: int) -> OpenLink:

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from twinhive.gateway.gateway_metrics import CallCounts, Ending
-from twinhive.gateway.isolation import BreakerState
-from twinhive.gateway.status.status_pages import serve_status
+from twinhive.federation.gateway.gateway_metrics import CallCounts, Ending
+from twinhive.federation.gateway.isolation import BreakerState
+from twinhive.federation.gateway.status.status_pages import serve_status
 
 WELL, DOWN = "thrift://well.example:9083", "thrift://down.example:9083"
 

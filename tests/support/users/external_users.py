@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from tests.support.hive import metastore_objects as objects
 from tests.support.users.external_writer import PURGES, ExternalWriter
 from tests.support.users.source_writer import Values
-from twinhive.model.files import join
-from twinhive.model.objects import Table
+from twinhive.core.model.files import join
+from twinhive.core.model.objects import Table
 
 Partitions = Mapping[Values, tuple[str | None, Mapping[str, bytes]]]
 """By values: a location (None: the default place) and files."""

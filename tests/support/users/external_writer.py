@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from tests.support.hive import metastore_objects as objects
 from tests.support.users.source_writer import SourceWriter, Values
-from twinhive.model.names import partition_name
-from twinhive.model.objects import Table
+from twinhive.core.model.names import partition_name
+from twinhive.core.model.objects import Table
 
 DATA = "hdfs://east/data"
 PURGES = {"EXTERNAL": "TRUE", "external.table.purge": "TRUE"}

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Protocol
 
 from tests.support.hive import metastore_objects as objects
-from twinhive.model.constraints import Constraint
-from twinhive.model.files import ChecksumForm, base_name, is_hidden, join
-from twinhive.model.marks import SOURCE_FOR
-from twinhive.model.names import TableName, default_directory, partition_name
-from twinhive.model.objects import Database, Partition, Table
-from twinhive.model.tjson import from_text, to_text
-from twinhive.ports import FileWriter, MetastoreWriter
+from twinhive.core.model.constraints import Constraint
+from twinhive.core.model.files import ChecksumForm, base_name, is_hidden, join
+from twinhive.core.model.marks import SOURCE_FOR
+from twinhive.core.model.names import TableName, default_directory, partition_name
+from twinhive.core.model.objects import Database, Partition, Table
+from twinhive.core.model.tjson import from_text, to_text
+from twinhive.core.ports import FileWriter, MetastoreWriter
 
 Values = tuple[str, ...]
 Contents = Mapping[str, bytes] | Sequence[bytes]

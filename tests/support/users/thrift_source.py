@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from hive_metastore import ttypes
 
-from twinhive.adapters.hive.hive_table_writer import ThriftTableWriter
-from twinhive.adapters.hive.hive_writing import keeping_statistics
-from twinhive.adapters.hive.thrift_json import struct_of
-from twinhive.model.names import TableName
-from twinhive.model.objects import Partition
-from twinhive.model.thrift_objects import fresh_partition
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Partition
+from twinhive.core.model.thrift_objects import fresh_partition
+from twinhive.hive.adapters.hive.hive_table_writer import ThriftTableWriter
+from twinhive.hive.adapters.hive.hive_writing import keeping_statistics
+from twinhive.hive.adapters.hive.thrift_json import struct_of
 
 
 class ThriftSource(ThriftTableWriter):

@@ -9,8 +9,8 @@ from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport
 
 from sandbox import Cluster
-from twinhive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.model.names import partition_name
+from twinhive.core.model.names import partition_name
+from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 
 _TEXT = ttypes.SerDeInfo(
     name="text",

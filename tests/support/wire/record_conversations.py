@@ -4,7 +4,7 @@
 
 It needs the sandbox (TWINHIVE_SANDBOX names the instance) and writes `tests/fixtures/conversations/<client>.json`: of
 each connection the calls in order, in base64, as the client and as the metastore saw them. Record again after a change
-of a client's version; `tests/unit/gateway/test_recorded_conversations.py` plays them.
+of a client's version; `tests/unit/federation/gateway/test_recorded_conversations.py` plays them.
 """
 
 import base64
@@ -26,7 +26,7 @@ from tests.support.servers.running_gateway import RunningGateway
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire.answering_metastore import whole_message
 from tests.support.wire.wire_metastore import client_of
-from twinhive.wire.thrift_message import MessageKind
+from twinhive.hive.wire.thrift_message import MessageKind
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "conversations"
 DATABASE = "conversation"

@@ -10,10 +10,10 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol, TBinaryProtocolAcce
 from thrift.Thrift import TType
 from thrift.transport.TTransport import TMemoryBuffer
 
-from twinhive.wire.method_table import METHODS
-from twinhive.wire.renames import Renames
-from twinhive.wire.roles import Role, decided
-from twinhive.wire.thrift_message import WireMessage, call, reply
+from twinhive.hive.wire.method_table import METHODS
+from twinhive.hive.wire.renames import Renames
+from twinhive.hive.wire.roles import Role, decided
+from twinhive.hive.wire.thrift_message import WireMessage, call, reply
 
 
 def _add_what_the_bindings_lack() -> None:

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from tests.support.wire.wire_messages import TEXTS
-from twinhive.wire.method_table import (
+from twinhive.hive.wire.method_table import (
     BOOL,
     BYTE,
     DOUBLE,

@@ -9,18 +9,18 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
-from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
-from twinhive.copies.copied_objects import Marked, values_of
-from twinhive.copies.news import newest_news
-from twinhive.model.copies.copy_marks import CopyMark, mark_on
-from twinhive.model.copies.kept_copies import KeptCopies
-from twinhive.model.files import is_hidden, relative_to
-from twinhive.model.names import TableName
-from twinhive.model.policy import DatabaseAddress, Options, Policy
-from twinhive.pipeline.phases import COPIES
-from twinhive.pipeline.runner import run_phase
-from twinhive.ports import FileReader, TreePorts, WritePorts
-from twinhive.routing.nested_directories import states_like
+from twinhive.core.model.copies.copy_marks import CopyMark, mark_on
+from twinhive.core.model.copies.kept_copies import KeptCopies
+from twinhive.core.model.files import is_hidden, relative_to
+from twinhive.core.model.names import TableName
+from twinhive.core.model.policy import DatabaseAddress, Options, Policy
+from twinhive.core.ports import FileReader, TreePorts, WritePorts
+from twinhive.federation.copies.copied_objects import Marked, values_of
+from twinhive.federation.copies.news import newest_news
+from twinhive.federation.routing.nested_directories import states_like
+from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.runtime.pipeline.phases import COPIES
+from twinhive.runtime.pipeline.runner import run_phase
 
 COPIES_ROOT = "hdfs://north/twinhive/copies"
 

@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-from twinhive.model.errors import TwinhiveError
-from twinhive.pipeline.phases import COPIES
-from twinhive.pipeline.runner import run_phase
-from twinhive.settings import load_configuration, resolve_from_environment
-from twinhive.wiring.policy_wiring import Wiring
+from twinhive.core.model.errors import TwinhiveError
+from twinhive.runtime.pipeline.phases import COPIES
+from twinhive.runtime.pipeline.runner import run_phase
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.wiring.policy_wiring import Wiring
 
 _ROOT = Path(__file__).parents[3]
 _READY = "ready"

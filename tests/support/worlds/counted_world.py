@@ -17,12 +17,12 @@ import pytest
 
 from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.worlds.fake_world import World
-from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
-from twinhive.events import decoder, event_message
-from twinhive.events.event_message import decode_message
-from twinhive.events.structs import parse_json
-from twinhive.model.files import FileStatus
-from twinhive.ports import TreePorts, WritePorts
+from twinhive.core.model.files import FileStatus
+from twinhive.core.ports import TreePorts, WritePorts
+from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
+from twinhive.hive.events import decoder, event_message
+from twinhive.hive.events.event_message import decode_message
+from twinhive.hive.events.structs import parse_json
 
 DECODED = "decoded events"
 """Events whose messages became changes, once for each time that one did, whoever asked for it."""

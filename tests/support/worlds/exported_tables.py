@@ -5,11 +5,11 @@ from typing import Any
 
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import Killable, World, a_world
-from twinhive.model.names import TableName
-from twinhive.model.objects import Database
-from twinhive.table_exports.exporting import Exported, ExportTable
-from twinhive.table_exports.importing import ImportTable
-from twinhive.table_exports.placing_import import Imported
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Database
+from twinhive.statements.table_exports.exporting import Exported, ExportTable
+from twinhive.statements.table_exports.importing import ImportTable
+from twinhive.statements.table_exports.placing_import import Imported
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem

@@ -6,11 +6,11 @@ from tests.support.builders import a_policy, an_external
 from tests.support.users.external_writer import ExternalWriter
 from tests.support.worlds.fake_world import World
 from tests.support.worlds.twins import described, spoken
-from tests.unit.incremental.test_incremental import Followed
-from twinhive.model.objects import Table
-from twinhive.model.policy import Policy
-from twinhive.replica.pending_files import pending_names, read_pending
-from twinhive.replica.synced import SyncedEntry, write_synced
+from tests.unit.replication.incremental.test_incremental import Followed
+from twinhive.core.model.objects import Table
+from twinhive.core.model.policy import Policy
+from twinhive.replication.replica.pending_files import pending_names, read_pending
+from twinhive.replication.replica.synced import SyncedEntry, write_synced
 
 POLICY = a_policy(external=an_external())
 TOPS = ("hdfs://east/data", "hdfs://east/other", "hdfs://east/outside", "hdfs://east/warehouse")

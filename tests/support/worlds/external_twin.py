@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from twinhive.model.equality.canonical import spoken, statistics
-from twinhive.model.files import base_name, relative_to
-from twinhive.model.names import TableName
-from twinhive.model.objects import Parameters, Partition, Table
-from twinhive.model.policy import Policy
-from twinhive.ports import FileReader, ReadPorts
+from twinhive.core.model.files import base_name, relative_to
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Parameters, Partition, Table
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import FileReader, ReadPorts
+from twinhive.replication.leaves.canonical import spoken, statistics
 
 _COUNTED = {"numFiles", "totalSize", "numFilesErasureCoded"}
 _HIDDEN = ".twinhive"

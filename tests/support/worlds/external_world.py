@@ -7,20 +7,20 @@ from typing import Any
 from tests.support.builders import a_partition, a_policy, a_table, an_external
 from tests.support.worlds.fake_world import World
 from tests.unit.transfer.tree.trees import below
-from twinhive.dump.external_passes import kept_records
-from twinhive.external.check_base import BaseChecked, CheckBase
-from twinhive.external.pass_ import ExternalListed, ListExternal
-from twinhive.external.sync_external import ExternalSynced, SyncExternal
-from twinhive.model.changes.events import Position
-from twinhive.model.external.pending import PurgeNote
-from twinhive.model.files import join
-from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.objects import Database, Partition, Table
-from twinhive.model.policy import Options, Policy
-from twinhive.ports import WritePorts
-from twinhive.replica.pending_files import purge_path
-from twinhive.replica.synced import Synced, SyncedEntry
-from twinhive.step.base import Work
+from twinhive.core.model.changes.events import Position
+from twinhive.core.model.files import join
+from twinhive.core.model.marks import Phase, ReplicaState
+from twinhive.core.model.objects import Database, Partition, Table
+from twinhive.core.model.policy import Options, Policy
+from twinhive.core.ports import WritePorts
+from twinhive.core.step.base import Work
+from twinhive.replication.dump.passes.external_passes import kept_records
+from twinhive.replication.external.check_base import BaseChecked, CheckBase
+from twinhive.replication.external.pass_ import ExternalListed, ListExternal
+from twinhive.replication.external.sync_external import ExternalSynced, SyncExternal
+from twinhive.replication.replica.pending import PurgeNote
+from twinhive.replication.replica.pending_files import purge_path
+from twinhive.replication.replica.synced import Synced, SyncedEntry
 
 BASE = "hdfs://west/ext"
 

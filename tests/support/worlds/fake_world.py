@@ -9,10 +9,10 @@ from tests.support.builders import a_partition, a_policy, a_table
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.hive.fake_metastore import InMemoryMetastore
-from twinhive.adapters.hive.hive_source_marker import MetastoreMarker
-from twinhive.model.objects import Database, Table
-from twinhive.model.policy import Policy
-from twinhive.ports import TreePorts, WritePorts
+from twinhive.core.model.objects import Database, Table
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import TreePorts, WritePorts
+from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 
 LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
 SOURCE_ADDRESS = "east-metastore:9083"

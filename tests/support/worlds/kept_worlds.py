@@ -14,11 +14,11 @@ from typing import Any
 
 from tests.support.hdfs.fake_tree import Node
 from tests.support.worlds.fake_world import World
-from twinhive.model.changes.events import EventRow
-from twinhive.model.constraints import Constraint
-from twinhive.model.files import FileStatus
-from twinhive.model.names import TableName
-from twinhive.model.objects import Database, Function, Partition, Table
+from twinhive.core.model.changes.events import EventRow
+from twinhive.core.model.constraints import Constraint
+from twinhive.core.model.files import FileStatus
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Database, Function, Partition, Table
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 _KINDS: dict[str, type] = {

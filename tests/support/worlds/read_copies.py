@@ -20,8 +20,8 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.wire.wire_metastore import client_of
 from tests.support.worlds.copies_world import contents
 from tests.support.worlds.fake_world import Killed, KillSwitch
-from twinhive.model.errors import TwinhiveError
-from twinhive.ports import FileReader
+from twinhive.core.model.errors import TwinhiveError
+from twinhive.core.ports import FileReader
 
 One = tuple[str, tuple[str, ...] | None]
 """A table, or a partition of it."""

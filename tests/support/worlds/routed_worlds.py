@@ -12,12 +12,12 @@ from typing import Any
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
-from twinhive.model.copies.copy_marks import CopyMark, with_mark
-from twinhive.model.copies.touches import ticket_of
-from twinhive.model.names import DEFAULT_PARTITION
-from twinhive.model.objects import Partition
-from twinhive.model.tjson import from_text, to_text
-from twinhive.routing.nested_directories import directory_states
+from twinhive.core.model.copies.copy_marks import CopyMark, with_mark
+from twinhive.core.model.copies.touches import ticket_of
+from twinhive.core.model.names import DEFAULT_PARTITION
+from twinhive.core.model.objects import Partition
+from twinhive.core.model.tjson import from_text, to_text
+from twinhive.federation.routing.nested_directories import directory_states
 
 Values = tuple[str, ...] | None
 DAYS = ("", "a", "A", "b b", "ü/2", "9", "10", "%2F", "x=y:z")

@@ -9,10 +9,10 @@ import pytest
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.worlds.fake_world import World
-from twinhive.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
-from twinhive.ports import WritePorts
+from twinhive.core.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
+from twinhive.core.ports import WritePorts
+from twinhive.runtime.wiring.policy_wiring import Servers
 from twinhive.statements.running import dumping, repl_loading, replicas, running, table_files
-from twinhive.wiring.policy_wiring import Servers
 
 
 def let_statements_reach(world: Callable[[], World], patch: pytest.MonkeyPatch) -> None:

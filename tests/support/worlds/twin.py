@@ -1,17 +1,17 @@
 """Compare a real twin with its source, field by field and file by file.
 
-What may differ, `twinhive.model.equality.canonical` says, and besides: basic statistics that the source lacks, because
-the metastore counts them itself for a directory that it finds.
+What may differ, `twinhive.replication.leaves.canonical` says, and besides: basic statistics that the source lacks,
+because the metastore counts them itself for a directory that it finds.
 """
 
 from typing import Any
 
 from tests.support.users.warehouse import Warehouse
-from twinhive.adapters.hive.hive_reader import ThriftMetastoreReader
-from twinhive.model.equality import canonical
-from twinhive.model.equality.canonical import Plain
-from twinhive.model.files import ChecksumForm
-from twinhive.model.objects import Parameters, Table
+from twinhive.core.model.files import ChecksumForm
+from twinhive.core.model.objects import Parameters, Table
+from twinhive.hive.adapters.hive.hive_reader import ThriftMetastoreReader
+from twinhive.replication.leaves import canonical
+from twinhive.replication.leaves.canonical import Plain
 from twinhive.transfer.staged.listing import list_files
 
 _COUNTED = {"numFiles", "numFilesErasureCoded", "totalSize"}

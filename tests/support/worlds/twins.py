@@ -4,9 +4,9 @@ import json
 
 from tests.support.hive.metastore_objects import constraints_in_words
 from tests.support.worlds.fake_world import World
-from twinhive.model.files import is_hidden, relative_to
-from twinhive.model.marks import without_marks
-from twinhive.model.objects import Table
+from twinhive.core.model.files import is_hidden, relative_to
+from twinhive.core.model.marks import without_marks
+from twinhive.core.model.objects import Table
 
 # What the replica's metastore writes itself, and what is compared by itself.
 CLAIM = "COLUMN_STATS_ACCURATE"

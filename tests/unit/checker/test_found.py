@@ -6,18 +6,18 @@ from tests.support.builders import a_policy
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import Killed, KillSwitch, World, a_world, killable, tuned
 from tests.support.worlds.twins import assert_twin
-from tests.unit.incremental.test_incremental import Followed
-from twinhive.bootstrap.copy_batch import CopyBatch
-from twinhive.dump.layout import DumpLayout
-from twinhive.dump.publishing import begin_attempt, finish_publishing, publish_dump
-from twinhive.dump.store import current_dump
-from twinhive.model.errors import TryAgain
-from twinhive.model.names import TableName
-from twinhive.model.thrift_objects import columns_of_partition
-from twinhive.pipeline.phases import BOOTSTRAP, INCREMENTAL, WINDOW
-from twinhive.pipeline.runner import run_phase, run_rounds
-from twinhive.ports import WritePorts
-from twinhive.step.base import Work
+from tests.unit.replication.incremental.test_incremental import Followed
+from twinhive.core.model.errors import TryAgain
+from twinhive.core.model.names import TableName
+from twinhive.core.model.thrift_objects import columns_of_partition
+from twinhive.core.ports import WritePorts
+from twinhive.core.step.base import Work
+from twinhive.replication.bootstrap.copy_batch import CopyBatch
+from twinhive.replication.dump.layout import DumpLayout
+from twinhive.replication.dump.publishing import begin_attempt, finish_publishing, publish_dump
+from twinhive.replication.dump.store import current_dump
+from twinhive.runtime.pipeline.phases import BOOTSTRAP, INCREMENTAL, WINDOW
+from twinhive.runtime.pipeline.runner import run_phase, run_rounds
 
 POLICY = a_policy()
 HOLDER = {"run": "r"}

@@ -10,7 +10,7 @@ import pytest
 
 from tests.checker.drill import Drill, Settings
 from tests.support.seeds import ONE, seeds
-from twinhive.model.policy import WINDOW_END
+from twinhive.core.model.policy import WINDOW_END
 
 MANY = int(os.environ.get("TWINHIVE_HISTORIES", "0"))
 CHUNK = 3

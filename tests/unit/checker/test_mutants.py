@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 from tests.checker.drill import Drill, Settings
-from twinhive.apply import actions, lane
-from twinhive.apply.actions import Action, Edit, Rows
-from twinhive.apply.apply_progress import Progress
-from twinhive.apply.lane import Lane
-from twinhive.apply.placing import Placing
-from twinhive.apply.replica_cache import ReplicaCache
-from twinhive.apply.target import Target
-from twinhive.model.changes.events import Position
-from twinhive.model.errors import TwinhiveError
-from twinhive.shown_sets.later_events import LaterEvents
-from twinhive.shown_sets.show import ShowSets
+from twinhive.core.model.changes.events import Position
+from twinhive.core.model.errors import TwinhiveError
+from twinhive.publishing.shown_sets.later_events import LaterEvents
+from twinhive.publishing.shown_sets.show import ShowSets
+from twinhive.replication.apply import actions, lane
+from twinhive.replication.apply.actions import Action, Edit, Rows
+from twinhive.replication.apply.apply_progress import Progress
+from twinhive.replication.apply.lane import Lane
+from twinhive.replication.apply.placing import Placing
+from twinhive.replication.apply.replica_cache import ReplicaCache
+from twinhive.replication.apply.target import Target
 from twinhive.transfer.staged.event_source import EventCopier
 
 SEEDS = (60, 62, 64, 65, 73, 80, 137, 205, 223, 229, *range(81, 281))
@@ -117,7 +117,9 @@ def ignores_stamps(patch: Patch) -> None:
 
 def forgets_drops(patch: Patch) -> None:
     """Partitions stay."""
-    patch.setattr("twinhive.apply.partition_changes.PartitionChanges.drop", lambda self, what, progress: False)
+    patch.setattr(
+        "twinhive.replication.apply.partition_changes.PartitionChanges.drop", lambda self, what, progress: False
+    )
 
 
 def shows_sets_without_their_data(patch: Patch) -> None:

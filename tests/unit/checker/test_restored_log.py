@@ -6,9 +6,9 @@ from tests.checker.states import state_of
 from tests.support.builders import a_policy
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world, backup
-from twinhive.model.errors import ActNow
-from twinhive.pipeline.phases import INCREMENTAL
-from twinhive.pipeline.runner import run_bootstrap, run_phase
+from twinhive.core.model.errors import ActNow
+from twinhive.runtime.pipeline.phases import INCREMENTAL
+from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
 
 
 def follow(world: World):

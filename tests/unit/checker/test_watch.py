@@ -7,7 +7,7 @@ import pytest
 from tests.checker.drill import Drill
 from tests.checker.watch import Watcher
 from tests.support.users.source_writer import SourceWriter
-from twinhive.model.errors import Unreachable
+from twinhive.core.model.errors import Unreachable
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.counted_world import DECODED, OPENED, PROOFS, CountedWorld
-from twinhive.events.decoder import decode_event
-from twinhive.events.event_message import names_touched
-from twinhive.model.lease_kinds import LeaseKind
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.hive.events.decoder import decode_event
+from twinhive.hive.events.event_message import names_touched
 
 
 def a_world() -> tuple[CountedWorld, SourceWriter]:

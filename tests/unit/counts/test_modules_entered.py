@@ -9,12 +9,12 @@ from tests.support.entered_modules import entered
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.kept_counts import grown
 from tests.support.worlds.fake_world import a_world
-from tests.unit.incremental.test_incremental import Followed
-from tests.unit.operations.test_failover import planned, ready
-from twinhive.model.names import partition_name
-from twinhive.model.objects import Database
-from twinhive.pipeline.runner import run_bootstrap
-from twinhive.threads.each import in_threads
+from tests.unit.operations.failover.test_failover import planned, ready
+from tests.unit.replication.incremental.test_incremental import Followed
+from twinhive.core.model.names import partition_name
+from twinhive.core.model.objects import Database
+from twinhive.core.threads.each import in_threads
+from twinhive.runtime.pipeline.runner import run_bootstrap
 
 Run = Callable[[], object]
 

@@ -9,11 +9,11 @@ from typing import Any
 from tests.support.builders import a_policy
 from tests.support.unproved_writes import ProofWatch
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.model.names import TableName
-from twinhive.model.objects import Database
-from twinhive.pipeline.runner import run_bootstrap
-from twinhive.ports import Lease, LeaseKeeper, WritePorts
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Database
+from twinhive.core.ports import Lease, LeaseKeeper, WritePorts
+from twinhive.runtime.pipeline.runner import run_bootstrap
 
 HOLDER = {"run": "r", "by": "ann"}
 

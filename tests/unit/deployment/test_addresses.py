@@ -15,12 +15,12 @@ from sandbox.brokers.broker_users import PASSWORDS, PUBLISHER, READER
 from sandbox.configuration import CLUSTERS
 from sandbox.postgres import AIRFLOW_DATABASE
 from tests.support.compose_file import CHECKOUT, airflow_services, environment, services
-from twinhive.cli import gateway_command
-from twinhive.cli.messages import publish
-from twinhive.model.connections import parse_connection
-from twinhive.settings import load_configuration
-from twinhive.wiring.messages import broker_endpoint
-from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.core.model.connections import parse_connection
+from twinhive.runtime.settings import load_configuration
+from twinhive.runtime.wiring.messages import broker_endpoint
+from twinhive.runtime.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
+from twinhive.surfaces.cli import gateway_command
+from twinhive.surfaces.cli.messages import publish
 
 USERS = (PUBLISHER, READER)
 

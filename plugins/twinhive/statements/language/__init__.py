@@ -4,8 +4,8 @@ The grammar for people is in `docs/repl.md`.
 Text and values only: nothing here knows a cluster, a policy file or the keys that `WITH` may name.
 """
 
-from twinhive.model.scopes.scope import Scope
-from twinhive.model.scopes.scope_texts import scope_text
+from twinhive.core.model.scopes.scope import Scope
+from twinhive.core.model.scopes.scope_texts import scope_text
 from twinhive.statements.language.parsing import parse, parse_scope
 from twinhive.statements.language.printing import to_text
 from twinhive.statements.language.values import DumpStatement, LoadStatement, Statement, StatusStatement

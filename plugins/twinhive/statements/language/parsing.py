@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from lark import Token
 
-from twinhive.model.scopes.scope import Scope
+from twinhive.core.model.scopes.scope import Scope
 from twinhive.statements.language.nodes import parts_of
 from twinhive.statements.language.patterns import pattern_of
 from twinhive.statements.language.pointing import Misplaced, pointed_at

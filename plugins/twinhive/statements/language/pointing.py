@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from twinhive.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings
 
 CORRECT_IT = "correct the statement; docs/repl.md has the grammar, with examples"
 _SHOWN_BEFORE, _SHOWN = 60, 100

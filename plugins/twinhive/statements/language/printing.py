@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from twinhive.model.scopes.scope_texts import name_text, quoted, scope_text
+from twinhive.core.model.scopes.scope_texts import name_text, quoted, scope_text
 from twinhive.statements.language.values import DumpStatement, LoadStatement, Setting, Statement, StatusStatement
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from twinhive.model.scopes.scope import Scope
+from twinhive.core.model.scopes.scope import Scope
 
 Setting = tuple[str, str]
 """A key and a value of `WITH`."""

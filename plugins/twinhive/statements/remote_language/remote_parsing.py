@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lark import Token, Tree
 
-from twinhive.model.remotes.definitions import REMOTE
+from twinhive.core.model.remotes.definitions import REMOTE
 from twinhive.statements.language.nodes import parts_of, said_by, tokens_of, word_of
 from twinhive.statements.language.pointing import Misplaced, pointed_at
 from twinhive.statements.language.syntax import Grammar, Node

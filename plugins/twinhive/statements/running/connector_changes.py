@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from twinhive.model.errors import AlreadyThere, Missing, Refused
-from twinhive.model.objects import Parameters
-from twinhive.model.remotes.data_connectors import REMOTE_NAME, TYPE, DataConnector
-from twinhive.model.remotes.definitions import REMOTE, THRIFT, RemoteDatabase
-from twinhive.remotes.kept_remotes import VIA, told
+from twinhive.core.model.errors import AlreadyThere, Missing, Refused
+from twinhive.core.model.objects import Parameters
+from twinhive.core.model.remotes.data_connectors import REMOTE_NAME, TYPE, DataConnector
+from twinhive.core.model.remotes.definitions import REMOTE, THRIFT, RemoteDatabase
+from twinhive.federation.remotes.kept_remotes import VIA, told
 from twinhive.statements.running.remotes_seen import RemotesSeen
 
 

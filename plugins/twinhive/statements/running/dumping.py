@@ -3,15 +3,15 @@
 import uuid
 from dataclasses import dataclass
 
-from twinhive.ports import DumpPorts
-from twinhive.settings.repl_settings import ReplSettings
+from twinhive.core.ports import DumpPorts
+from twinhive.runtime.settings.repl_settings import ReplSettings
+from twinhive.runtime.wiring.file_wiring import files
+from twinhive.runtime.wiring.policy_wiring import metastore, source_marker
 from twinhive.statements.language import DumpStatement, scope_text, to_text
 from twinhive.statements.running.keys import keys_of
 from twinhive.statements.running.statement_cluster import StatementPlace
 from twinhive.statements.running.statement_policy import dumping_policy, with_scope
 from twinhive.statements.steps.repl_order import DumpOrder, refuse_long_scope
-from twinhive.wiring.file_wiring import files
-from twinhive.wiring.policy_wiring import metastore, source_marker
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 Hive leaves no note of what it is loading: that a dump is not marked as loaded has to mean that it is still needed.
 """
 
-from twinhive.interop.hive_dump.own_dumps import OwnDump, done_with, own_dumps, proven_own
-from twinhive.model.errors import TwinhiveError
-from twinhive.model.text import Reader, render
-from twinhive.ports import FileWriter
-from twinhive.step.base import Detail, Report
+from twinhive.core.model.errors import TwinhiveError
+from twinhive.core.model.text import Reader, render
+from twinhive.core.ports import FileWriter
+from twinhive.core.step.base import Detail, Report
+from twinhive.statements.interop.hive_dump.own_dumps import OwnDump, done_with, own_dumps, proven_own
 
 
 def clean_hive_dumps(

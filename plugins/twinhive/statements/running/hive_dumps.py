@@ -4,32 +4,32 @@ import time
 from dataclasses import dataclass
 from functools import partial
 
-from twinhive.bootstrap.function_check import function_files
-from twinhive.dump.claiming import own_dumps_of
-from twinhive.dump.layout import DumpKind
-from twinhive.dump.manifest import StatementSaid
-from twinhive.dump.sealed import SealedDump, open_sealed, seal
-from twinhive.dump.store import Dump
-from twinhive.events.reader import position_at
-from twinhive.interop.hive_dump.bootstrap_writing import write_bootstrap
-from twinhive.interop.hive_dump.converting import acknowledge, convert
-from twinhive.interop.hive_dump.hive_dump_reading import HiveDump
-from twinhive.interop.hive_dump.hive_layout import hive_directory
-from twinhive.interop.hive_dump.incremental_writing import write_incremental
-from twinhive.interop.hive_dump.terms import Terms
-from twinhive.log.sealing import change_manager_root
-from twinhive.model.errors import ActNow, InvalidSettings, Refused, Unexplained
-from twinhive.model.external.modes import METADATA_ONLY
-from twinhive.model.files import authority, base_name, join, short_hash
-from twinhive.model.policy import Policy
-from twinhive.model.scopes.scope_texts import ANY_SCOPE
-from twinhive.owned.staging import own_staging
-from twinhive.ports import DumpPorts, FileWriter, SourcePorts
+from twinhive.core.model.errors import ActNow, InvalidSettings, Refused, Unexplained
+from twinhive.core.model.external.modes import METADATA_ONLY
+from twinhive.core.model.files import authority, base_name, join, short_hash
+from twinhive.core.model.policy import Policy
+from twinhive.core.model.scopes.scope_texts import ANY_SCOPE
+from twinhive.core.owned.staging import own_staging
+from twinhive.core.ports import DumpPorts, FileWriter, SourcePorts
+from twinhive.core.step.base import Report
+from twinhive.hive.events.reader import position_at
+from twinhive.replication.bootstrap.function_check import function_files
+from twinhive.replication.dump.claiming import own_dumps_of
+from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.manifest import StatementSaid
+from twinhive.replication.dump.sealed import SealedDump, open_sealed, seal
+from twinhive.replication.dump.store import Dump
+from twinhive.replication.log.sealing import change_manager_root
+from twinhive.statements.interop.hive_dump.bootstrap_writing import write_bootstrap
+from twinhive.statements.interop.hive_dump.converting import acknowledge, convert
+from twinhive.statements.interop.hive_dump.hive_dump_reading import HiveDump
+from twinhive.statements.interop.hive_dump.hive_layout import hive_directory
+from twinhive.statements.interop.hive_dump.incremental_writing import write_incremental
+from twinhive.statements.interop.hive_dump.terms import Terms
 from twinhive.statements.language import Scope, scope_text
 from twinhive.statements.running.statement_cluster import StatementPlace
 from twinhive.statements.steps.repl_objects import consolidated, described
 from twinhive.statements.steps.repl_order import Dumped, DumpOrder
-from twinhive.step.base import Report
 
 
 def written_for_hive(ports: DumpPorts, order: DumpOrder, report: Report) -> Dumped:

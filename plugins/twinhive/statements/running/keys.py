@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from twinhive.settings.hive_key_table import StatementKind
-from twinhive.settings.hive_keys import resolve
-from twinhive.settings.repl_settings import ReplSettings
+from twinhive.runtime.settings.hive_key_table import StatementKind
+from twinhive.runtime.settings.hive_keys import resolve
+from twinhive.runtime.settings.repl_settings import ReplSettings
 from twinhive.statements.running.statement_cluster import StatementPlace
 
 

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from twinhive.copies.copy_objects import CopyObjects
-from twinhive.copies.move_primary import MovePrimary
-from twinhive.dry_run.rehearsal import rehearse
-from twinhive.ports import WritePorts
-from twinhive.spark.endings import NextSteps
+from twinhive.core.ports import WritePorts
+from twinhive.federation.copies.copy_objects import CopyObjects
+from twinhive.federation.copies.move_primary import MovePrimary
+from twinhive.runtime.dry_run.rehearsal import rehearse
+from twinhive.runtime.spark.endings import NextSteps
+from twinhive.runtime.wiring.table_move import MoveWiring
 from twinhive.statements.running.spark_copies import CopiesBySpark, SparkOf
-from twinhive.wiring.table_move import MoveWiring
 
 _NEXT = NextSteps(
     act_now="mend what is said above, then move the table again",

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import cast
 
-from twinhive.dry_run.pretended_files import PretendedFiles
-from twinhive.dry_run.pretended_ports import pretended
-from twinhive.model.text import Text
-from twinhive.ports import FileWriter
-from twinhive.replica.source_scope import read_scope
+from twinhive.core.model.text import Text
+from twinhive.core.ports import FileWriter
+from twinhive.core.step.base import Work
+from twinhive.replication.replica.source_scope import read_scope
+from twinhive.runtime.dry_run.pretended_files import PretendedFiles
+from twinhive.runtime.dry_run.pretended_ports import pretended
 from twinhive.statements.language import DumpStatement, LoadStatement, StatusStatement, parse, to_text
 from twinhive.statements.remote_language.remote_parsing import is_about_remotes
 from twinhive.statements.running.dumping import Dumping, dumping_of
@@ -24,7 +25,6 @@ from twinhive.statements.steps.repl_fit import refuse_unfit, state_before
 from twinhive.statements.steps.repl_load import ReplLoad
 from twinhive.statements.steps.take_over import is_of_hive
 from twinhive.statements.table_language.table_parsing import is_about_table_files
-from twinhive.step.base import Work
 
 
 @for_statements()

@@ -3,20 +3,20 @@
 from collections.abc import Callable
 from functools import cached_property
 
-from twinhive.adapters.hive.hive_remotes import table_of_answer
-from twinhive.gateway.isolation import RemoteLimits
-from twinhive.gateway.probe import Probed, RemoteState, probe_now
-from twinhive.gateway.remote_pool import ReachedRemote
-from twinhive.model.errors import ActNow, AlreadyThere, Missing, Refused, Unreachable
-from twinhive.model.names import TableName
-from twinhive.model.objects import Parameters, Table, TableKind
-from twinhive.model.remotes.definitions import REMOTE, Definition, Definitions, RemoteDatabase, RemoteTable
-from twinhive.remotes.kept_remotes import parameters_of, shown, table_definition, unreadable
-from twinhive.remotes.orders import ThereAlready, refuse_itself, taken_by
+from twinhive.core.model.errors import ActNow, AlreadyThere, Missing, Refused, Unreachable
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Parameters, Table, TableKind
+from twinhive.core.model.remotes.definitions import REMOTE, Definition, Definitions, RemoteDatabase, RemoteTable
+from twinhive.federation.gateway.isolation import RemoteLimits
+from twinhive.federation.gateway.probe import Probed, RemoteState, probe_now
+from twinhive.federation.gateway.remote_pool import ReachedRemote
+from twinhive.federation.remotes.kept_remotes import parameters_of, shown, table_definition, unreadable
+from twinhive.federation.remotes.orders import ThereAlready, refuse_itself, taken_by
+from twinhive.hive.adapters.hive.hive_remotes import table_of_answer
+from twinhive.runtime.wiring.gateway_wiring import RemotesWiring
 from twinhive.statements.running.connector_changes import ConnectorChanges
 from twinhive.statements.running.remotes_seen import RemotesSeen
 from twinhive.statements.running.statement_cluster import StatementPlace
-from twinhive.wiring.gateway_wiring import RemotesWiring
 
 _UNKNOWN_COLUMNS = (("columns_are_not_known", "string"),)
 """Of a remote that did not answer: a view has to have a column."""

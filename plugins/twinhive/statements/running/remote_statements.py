@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
-from twinhive.model.errors import Missing
-from twinhive.model.names import TableName
-from twinhive.model.remotes.data_connectors import DataConnector
-from twinhive.model.remotes.definitions import THRIFT, RemoteDatabase, RemoteTable
-from twinhive.model.remotes.wildcards import hive_pattern
-from twinhive.remotes.kept_remotes import shown
+from twinhive.core.model.errors import Missing
+from twinhive.core.model.names import TableName
+from twinhive.core.model.remotes.data_connectors import DataConnector
+from twinhive.core.model.remotes.definitions import THRIFT, RemoteDatabase, RemoteTable
+from twinhive.core.model.remotes.wildcards import hive_pattern
+from twinhive.federation.remotes.kept_remotes import shown
 from twinhive.statements.language.cutting import cut
 from twinhive.statements.remote_language.remote_parsing import parse_remote
 from twinhive.statements.remote_language.remote_values import (

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from twinhive.adapters.hive.hive_remotes import table_of_answer
-from twinhive.gateway.probe import Probed, RemoteState
-from twinhive.model.objects import Table
-from twinhive.model.remotes.definitions import RemoteDatabase, RemoteTable
+from twinhive.core.model.objects import Table
+from twinhive.core.model.remotes.definitions import RemoteDatabase, RemoteTable
+from twinhive.federation.gateway.probe import Probed, RemoteState
+from twinhive.hive.adapters.hive.hive_remotes import table_of_answer
 
 ViewRow = tuple[str, str, str]
 

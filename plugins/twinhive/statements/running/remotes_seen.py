@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from twinhive.gateway.definition_reading.definition_reader import WireDefinitionReader
-from twinhive.model.names import TableName
-from twinhive.model.objects import Table
-from twinhive.model.remotes.data_connectors import DataConnector
-from twinhive.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
-from twinhive.remotes.kept_remotes import told
-from twinhive.wiring.gateway_wiring import RemotesWiring
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Table
+from twinhive.core.model.remotes.data_connectors import DataConnector
+from twinhive.core.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
+from twinhive.federation.gateway.definition_reading.definition_reader import WireDefinitionReader
+from twinhive.federation.remotes.kept_remotes import told
+from twinhive.runtime.wiring.gateway_wiring import RemotesWiring
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")

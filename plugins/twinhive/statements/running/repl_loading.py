@@ -3,16 +3,19 @@
 from dataclasses import dataclass, replace
 from functools import partial
 
-from twinhive.dump.sealed import SealedDump, newest_sealed, open_sealed
-from twinhive.dump.store import Dump
-from twinhive.interop.hive_dump.hive_dump_reading import is_hive_dump, read_hive_dump
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.errors import InvalidSettings, Missing
-from twinhive.model.files import join, qualified
-from twinhive.model.policy import DatabaseAddress, Policy
-from twinhive.owned.staging import claim_staging
-from twinhive.ports import WritePorts
-from twinhive.settings.repl_settings import ReplSettings
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.core.model.errors import InvalidSettings, Missing
+from twinhive.core.model.files import join, qualified
+from twinhive.core.model.policy import DatabaseAddress, Policy
+from twinhive.core.owned.staging import claim_staging
+from twinhive.core.ports import WritePorts
+from twinhive.core.step.base import Work
+from twinhive.replication.dump.sealed import SealedDump, newest_sealed, open_sealed
+from twinhive.replication.dump.store import Dump
+from twinhive.runtime.settings.repl_settings import ReplSettings
+from twinhive.runtime.wiring.file_wiring import files
+from twinhive.runtime.wiring.policy_wiring import ports_between
+from twinhive.statements.interop.hive_dump.hive_dump_reading import is_hive_dump, read_hive_dump
 from twinhive.statements.language import LoadStatement, parse_scope
 from twinhive.statements.running.hive_dumps import OfHive, directory_of, scope_of, sealed_of, source_of
 from twinhive.statements.running.keys import keys_of
@@ -21,9 +24,6 @@ from twinhive.statements.running.statement_cluster import StatementPlace
 from twinhive.statements.running.statement_policy import loading_name, loading_policy
 from twinhive.statements.steps.copying_place import IN_THIS_PROCESS, CopyingPlace
 from twinhive.statements.steps.load_under_way import under_way
-from twinhive.step.base import Work
-from twinhive.wiring.file_wiring import files
-from twinhive.wiring.policy_wiring import ports_between
 
 
 @dataclass(frozen=True)

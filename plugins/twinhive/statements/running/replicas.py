@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
-from twinhive.dump.loader_notes import LoaderNote
-from twinhive.model.errors import ActNow
-from twinhive.model.marks import POLICY, SOURCE_LOG
-from twinhive.model.objects import Database
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.marks import POLICY, SOURCE_LOG
+from twinhive.core.model.objects import Database
+from twinhive.replication.dump.loader_notes import LoaderNote
+from twinhive.runtime.wiring.file_wiring import lease_keeper
+from twinhive.runtime.wiring.policy_wiring import metastore
 from twinhive.statements.running.statement_cluster import StatementPlace
 from twinhive.statements.steps.load_under_way import under_way_in
 from twinhive.statements.steps.repl_load import replicated_event
 from twinhive.statements.steps.take_over import is_of_hive
-from twinhive.wiring.file_wiring import lease_keeper
-from twinhive.wiring.policy_wiring import metastore
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from twinhive.model.errors import TwinhiveError
-from twinhive.model.text import Reader, render
-from twinhive.owned.staging import own_staging
+from twinhive.core.model.errors import TwinhiveError
+from twinhive.core.model.text import Reader, render
+from twinhive.core.owned.staging import own_staging
+from twinhive.core.step.base import Report, Work
+from twinhive.runtime.wiring.policy_wiring import metastore
 from twinhive.statements.language import DumpStatement, LoadStatement, StatusStatement, parse
 from twinhive.statements.remote_language.remote_parsing import is_about_remotes
 from twinhive.statements.running.dumping import dumping_of
@@ -21,8 +23,6 @@ from twinhive.statements.running.table_files import run_table_files
 from twinhive.statements.steps.repl_dump import ReplDump
 from twinhive.statements.steps.repl_load import ReplLoad, replicated_event
 from twinhive.statements.table_language.table_parsing import is_about_table_files
-from twinhive.step.base import Report, Work
-from twinhive.wiring.policy_wiring import metastore
 
 
 @contextmanager

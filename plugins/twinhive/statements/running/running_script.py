@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from twinhive.model.copies.use_cluster import use_cluster
-from twinhive.model.errors import ActNow, InvalidSettings
-from twinhive.model.next_steps import command
+from twinhive.core.model.errors import ActNow, InvalidSettings
+from twinhive.core.model.next_steps import command
+from twinhive.federation.routing.use_cluster import use_cluster
 from twinhive.statements.language import parse
 from twinhive.statements.language.cutting import Cut, cut
 from twinhive.statements.remote_language.remote_parsing import is_about_remotes, parse_remote

@@ -4,17 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from twinhive.bootstrap.copy_batch import Copied, CopyBatch
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.policy import Options
-from twinhive.model.spoken import readable
-from twinhive.ports import ReadPorts, TreeReader, TreeWriter, WritePorts
-from twinhive.spark.by_size import LargeBySpark
-from twinhive.spark.cluster import SparkCluster
-from twinhive.spark.copy_settings import ListedCopy
-from twinhive.spark.endings import NextSteps, NotAllCopied
-from twinhive.spark.jobs import copy_by_spark
-from twinhive.step.base import Work
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.core.model.policy import Options
+from twinhive.core.model.spoken import readable
+from twinhive.core.ports import ReadPorts, TreeReader, TreeWriter, WritePorts
+from twinhive.core.step.base import Work
+from twinhive.replication.bootstrap.copy_batch import Copied, CopyBatch
+from twinhive.runtime.spark.by_size import LargeBySpark
+from twinhive.runtime.spark.cluster import SparkCluster
+from twinhive.runtime.spark.copy_settings import ListedCopy
+from twinhive.runtime.spark.endings import NextSteps, NotAllCopied
+from twinhive.runtime.spark.jobs import copy_by_spark
 from twinhive.transfer.engine.copying import IsEnding
 from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.tree.executing import ExecutePlan

@@ -2,8 +2,9 @@
 
 import time
 
-from twinhive.model.files import parent
-from twinhive.ports import FileWriter, WritePorts
+from twinhive.core.model.files import parent
+from twinhive.core.ports import FileWriter, WritePorts
+from twinhive.core.step.base import Report, Work
 from twinhive.statements.running.dumping import Dumping
 from twinhive.statements.running.hive_clean import clean_hive_dumps
 from twinhive.statements.running.repl_loading import Loading
@@ -11,7 +12,6 @@ from twinhive.statements.running.replicas import NotedReplicas
 from twinhive.statements.running.statement_cluster import StatementPlace
 from twinhive.statements.steps.given_up_loads import StagingCleaner
 from twinhive.statements.steps.repl_clean import DumpCleaner
-from twinhive.step.base import Report, Work
 
 
 def clean_dumps(dumping: Dumping, place: StatementPlace, files: FileWriter, report: Report, keep: str) -> list[str]:

@@ -2,18 +2,18 @@
 
 from dataclasses import astuple, dataclass
 
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.errors import InvalidSettings
-from twinhive.model.files import authority
-from twinhive.model.policy import DatabaseAddress
-from twinhive.model.scopes.scope import Scope
-from twinhive.model.scopes.scope_texts import scope_text
-from twinhive.settings import ClusterSettings, Configuration, PolicySettings, Resolve
-from twinhive.settings.clusters import metastore_owner
-from twinhive.settings.repl_settings import ReplSettings
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.files import authority
+from twinhive.core.model.policy import DatabaseAddress
+from twinhive.core.model.scopes.scope import Scope
+from twinhive.core.model.scopes.scope_texts import scope_text
+from twinhive.runtime.settings import ClusterSettings, Configuration, PolicySettings, Resolve
+from twinhive.runtime.settings.clusters import metastore_owner
+from twinhive.runtime.settings.repl_settings import ReplSettings
+from twinhive.runtime.wiring.policy_wiring import Servers
+from twinhive.runtime.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.statements.running.spark_copies import SparkOf
-from twinhive.wiring.policy_wiring import Servers
-from twinhive.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 
 
 @dataclass(frozen=True)

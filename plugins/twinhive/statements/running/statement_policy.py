@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from twinhive.dump.sealed import SealedDump
-from twinhive.model.errors import InvalidSettings
-from twinhive.model.external.modes import COPY, METADATA_ONLY, External
-from twinhive.model.files import join, parent, qualified
-from twinhive.model.policy import DatabaseAddress, Policy
-from twinhive.settings.repl_settings import ReplSettings
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.external.modes import COPY, METADATA_ONLY, External
+from twinhive.core.model.files import join, parent, qualified
+from twinhive.core.model.policy import DatabaseAddress, Policy
+from twinhive.replication.dump.sealed import SealedDump
+from twinhive.runtime.settings.repl_settings import ReplSettings
 from twinhive.statements.language import Scope
 from twinhive.statements.running.statement_cluster import StatementPlace
 from twinhive.statements.steps.repl_names import NAME_PREFIX, replica_name

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from twinhive.dump.shards import pack_lines
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.files import join
-from twinhive.model.policy import Options
-from twinhive.model.spoken import readable
-from twinhive.ports import FileReader, FileWriter
-from twinhive.spark.cluster import SparkCluster
-from twinhive.spark.copy_settings import ListedCopy
-from twinhive.spark.endings import NotAllCopied
-from twinhive.spark.jobs import copy_by_spark
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.core.model.files import join
+from twinhive.core.model.policy import Options
+from twinhive.core.model.spoken import readable
+from twinhive.core.ports import FileReader, FileWriter
+from twinhive.replication.dump.shards import pack_lines
+from twinhive.runtime.spark.cluster import SparkCluster
+from twinhive.runtime.spark.copy_settings import ListedCopy
+from twinhive.runtime.spark.endings import NotAllCopied
+from twinhive.runtime.spark.jobs import copy_by_spark
 from twinhive.statements.running.spark_copies import NEXT_STEPS
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome

@@ -3,20 +3,20 @@
 from functools import partial
 from typing import assert_never
 
-from twinhive.model.endpoints import FileSystemEndpoint
-from twinhive.model.files import qualified
-from twinhive.model.policy import Options
-from twinhive.model.spoken import Say
+from twinhive.core.model.endpoints import FileSystemEndpoint
+from twinhive.core.model.files import qualified
+from twinhive.core.model.policy import Options
+from twinhive.core.model.spoken import Say
+from twinhive.runtime.wiring.file_wiring import files
+from twinhive.runtime.wiring.policy_wiring import table_writer
 from twinhive.statements.running.statement_cluster import StatementPlace
 from twinhive.statements.running.statement_results import Answer
 from twinhive.statements.running.table_file_copies import TableFileCopies
+from twinhive.statements.table_exports.exporting import ExportTable
+from twinhive.statements.table_exports.importing import ImportTable
+from twinhive.statements.table_exports.placing_import import Importing
 from twinhive.statements.table_language.table_parsing import parse_table_statement, table_statement_text
 from twinhive.statements.table_language.table_values import ExportStatement, ImportStatement
-from twinhive.table_exports.exporting import ExportTable
-from twinhive.table_exports.importing import ImportTable
-from twinhive.table_exports.placing_import import Importing
-from twinhive.wiring.file_wiring import files
-from twinhive.wiring.policy_wiring import table_writer
 
 _Endpoints = tuple[FileSystemEndpoint, FileSystemEndpoint]
 

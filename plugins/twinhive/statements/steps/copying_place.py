@@ -2,10 +2,10 @@
 
 from typing import Protocol
 
-from twinhive.bootstrap.copy_batch import CopyBatch
-from twinhive.external.sync_external import Execution, InThisProcess
-from twinhive.ports import WritePorts
-from twinhive.step.base import Work
+from twinhive.core.ports import WritePorts
+from twinhive.core.step.base import Work
+from twinhive.replication.bootstrap.copy_batch import CopyBatch
+from twinhive.replication.external.sync_external import Execution, InThisProcess
 
 
 class CopyingPlace(Execution, Protocol):

@@ -15,19 +15,19 @@ what was staged in it is copied again.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from twinhive.model.errors import LeaseHeld, LeaseLost, TwinhiveError
-from twinhive.model.files import FileStatus, base_name, join, parent
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.model.marks import POLICY
-from twinhive.model.objects import Database
-from twinhive.model.policy import DatabaseAddress
-from twinhive.model.text import Reader, render
-from twinhive.owned.staging import staging_of
-from twinhive.ports import WritePorts
+from twinhive.core.model.errors import LeaseHeld, LeaseLost, TwinhiveError
+from twinhive.core.model.files import FileStatus, base_name, join, parent
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.model.marks import POLICY
+from twinhive.core.model.objects import Database
+from twinhive.core.model.policy import DatabaseAddress
+from twinhive.core.model.text import Reader, render
+from twinhive.core.owned.staging import staging_of
+from twinhive.core.ports import WritePorts
+from twinhive.core.step.base import Detail, Work
 from twinhive.statements.steps.load_under_way import under_way_in
 from twinhive.statements.steps.repl_names import replica_name, replica_named
 from twinhive.statements.steps.take_over import is_of_hive
-from twinhive.step.base import Detail, Work
 
 _REMOVING = "_removing-"
 _KEPT = "Staging directories that are kept"

@@ -13,18 +13,18 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from twinhive.apply.managed_places import managed_root
-from twinhive.model.errors import Foreign, Missing, TryAgain
-from twinhive.model.files import base_name, is_below, join
-from twinhive.model.marks import STAMP, Stamp
-from twinhive.model.names import default_directory
-from twinhive.model.next_steps import RETRIES
-from twinhive.model.objects import Partition, Table
-from twinhive.model.placement import silent_key, table_directory
-from twinhive.model.policy import Policy
-from twinhive.owned.directories import Owned, is_empty, mark_table, table_mark, table_of
-from twinhive.ports import Lease, MetastoreReader, WritePorts, rename_into
-from twinhive.replica.source_scope import tables_in_bulk
+from twinhive.core.model.errors import Foreign, Missing, TryAgain
+from twinhive.core.model.files import base_name, is_below, join
+from twinhive.core.model.marks import STAMP, Stamp
+from twinhive.core.model.names import default_directory
+from twinhive.core.model.next_steps import RETRIES
+from twinhive.core.model.objects import Partition, Table
+from twinhive.core.model.policy import Policy
+from twinhive.core.owned.directories import Owned, is_empty, mark_table, table_mark, table_of
+from twinhive.core.ports import Lease, MetastoreReader, WritePorts, rename_into
+from twinhive.replication.apply.managed_places import managed_root
+from twinhive.replication.replica.placement import silent_key, table_directory
+from twinhive.replication.replica.source_scope import tables_in_bulk
 
 _SWITCHED_TOGETHER = 20
 

@@ -6,10 +6,10 @@ the load says that it needs a dump until all is loaded, and it shows nothing but
 
 from contextlib import AbstractContextManager
 
-from twinhive.model.files import join
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.ports import Lease, WritePorts
-from twinhive.step.base import Work
+from twinhive.core.model.files import join
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.ports import Lease, WritePorts
+from twinhive.core.step.base import Work
 
 
 def under_way(ports: WritePorts, work: Work) -> AbstractContextManager[Lease]:

@@ -4,17 +4,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from twinhive.dump.manifest import StatementSaid
-from twinhive.dump.sealed import SealedDump, seal
-from twinhive.log.log_access_check import source_problems
-from twinhive.log.server_settings import check_address
-from twinhive.model.errors import InvalidSettings, together
-from twinhive.ports import DumpPorts
-from twinhive.replica.root_places import check_dump_root
+from twinhive.core.model.errors import InvalidSettings, together
+from twinhive.core.ports import DumpPorts
+from twinhive.core.step.base import Work
+from twinhive.replication.dump.manifest import StatementSaid
+from twinhive.replication.dump.sealed import SealedDump, seal
+from twinhive.replication.log.log_access_check import source_problems
+from twinhive.replication.log.server_settings import check_address
+from twinhive.replication.replica.root_places import check_dump_root
 from twinhive.statements.steps.repl_events import dump_events, events_asked
 from twinhive.statements.steps.repl_objects import described, dump_objects
 from twinhive.statements.steps.repl_order import Dumped, DumpOrder, dumped_database
-from twinhive.step.base import Work
 
 
 @dataclass(frozen=True)

@@ -8,25 +8,25 @@ range's end, so that what is loaded is one state.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twinhive.dump.claiming import discard_dump
-from twinhive.dump.event_range import EventRange
-from twinhive.dump.publishing import being_written
-from twinhive.dump.store import Dump
-from twinhive.events.database_drop import drops_object, last_drops_begin, take
-from twinhive.events.decoder import decode_event
-from twinhive.events.event_scope import in_scope
-from twinhive.events.reader import position_at, read_events
-from twinhive.incremental.window_writer import WindowWriter
-from twinhive.log.drops_ahead import look_on
-from twinhive.log.event_stream import EventStream
-from twinhive.log.sealing import seal_batches
-from twinhive.model.changes.events import EventRow, Position
-from twinhive.model.errors import InvalidSettings, TryAgain
-from twinhive.ports import MetastoreReader, SourcePorts
-from twinhive.replica.source_scope import read_scope
+from twinhive.core.model.changes.events import EventRow, Position
+from twinhive.core.model.errors import InvalidSettings, TryAgain
+from twinhive.core.ports import MetastoreReader, SourcePorts
+from twinhive.core.step.base import Report
+from twinhive.hive.events.database_drop import drops_object, last_drops_begin, take
+from twinhive.hive.events.decoder import decode_event
+from twinhive.hive.events.event_scope import in_scope
+from twinhive.hive.events.reader import position_at, read_events
+from twinhive.replication.dump.claiming import discard_dump
+from twinhive.replication.dump.event_range import EventRange
+from twinhive.replication.dump.publishing import being_written
+from twinhive.replication.dump.store import Dump
+from twinhive.replication.incremental.window_writer import WindowWriter
+from twinhive.replication.log.drops_ahead import look_on
+from twinhive.replication.log.event_stream import EventStream
+from twinhive.replication.log.sealing import seal_batches
+from twinhive.replication.replica.source_scope import read_scope
 from twinhive.statements.steps.repl_order import DumpOrder, dumped_database
 from twinhive.statements.steps.scope_changes import newly_included, renamed_in
-from twinhive.step.base import Report
 
 _MOST_READINGS = 5
 

@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
-from twinhive.dump.eventless import is_still_to_apply, leads_away_from
-from twinhive.dump.layout import DumpKind
-from twinhive.dump.manifest import DumpManifest, StatementSaid
-from twinhive.incremental.own_scope import replacing
-from twinhive.model.errors import ActNow, AlreadyThere, Foreign, Missing
-from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE
-from twinhive.model.policy import Policy
-from twinhive.model.scopes.scope_texts import ANY_SCOPE, held_scope
-from twinhive.ports import MetastoreReader
-from twinhive.replica.replica_state import state_of
+from twinhive.core.model.errors import ActNow, AlreadyThere, Foreign, Missing
+from twinhive.core.model.marks import Phase, ReplicaState
+from twinhive.core.model.next_steps import ONLY_IN_A_POLICY_FILE
+from twinhive.core.model.policy import Policy
+from twinhive.core.model.scopes.scope_texts import ANY_SCOPE, held_scope
+from twinhive.core.ports import MetastoreReader
+from twinhive.replication.dump.eventless import is_still_to_apply, leads_away_from
+from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.manifest import DumpManifest, StatementSaid
+from twinhive.replication.incremental.own_scope import replacing
+from twinhive.replication.replica.replica_state import state_of
 from twinhive.statements.steps.repl_names import NAME_PREFIX
 from twinhive.statements.steps.repl_order import refuse_long_scope
 from twinhive.statements.steps.take_over import is_of_hive

@@ -9,32 +9,32 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from twinhive.bootstrap.preflight import Preflight, check_external_tables, check_file_systems
-from twinhive.dump.layout import DumpKind
-from twinhive.dump.loader_notes import note_loaded, note_loading
-from twinhive.dump.sealed import open_sealed
-from twinhive.dump.store import Dump
-from twinhive.external.publish_pending import publish_between_windows
-from twinhive.incremental import apply
-from twinhive.incremental.apply import ApplyStage
-from twinhive.log.log_access_check import report_replica
-from twinhive.model.errors import Refused, together
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.model.marks import Phase, ReplicaState
-from twinhive.model.objects import Database
-from twinhive.owned.staging import claim_staging, foreign_staging, own_staging
-from twinhive.pipeline.phases import APPLY, LOAD
-from twinhive.pipeline.runner import run_passes
-from twinhive.ports import WritePorts
-from twinhive.replica.root_places import check_staging_root
-from twinhive.scan.sweep import last_swept, sweep
+from twinhive.core.model.errors import Refused, together
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.model.marks import Phase, ReplicaState
+from twinhive.core.model.objects import Database
+from twinhive.core.owned.staging import claim_staging, foreign_staging, own_staging
+from twinhive.core.ports import WritePorts
+from twinhive.core.step.base import Work
+from twinhive.core.step.holding import hold_lease
+from twinhive.replication.bootstrap.preflight import Preflight, check_external_tables, check_file_systems
+from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.loader_notes import note_loaded, note_loading
+from twinhive.replication.dump.sealed import open_sealed
+from twinhive.replication.dump.store import Dump
+from twinhive.replication.external.publish_pending import publish_between_windows
+from twinhive.replication.incremental import apply
+from twinhive.replication.incremental.apply import ApplyStage
+from twinhive.replication.log.log_access_check import report_replica
+from twinhive.replication.replica.root_places import check_staging_root
+from twinhive.replication.scan.sweep import last_swept, sweep
+from twinhive.runtime.pipeline.phases import APPLY, LOAD
+from twinhive.runtime.pipeline.runner import run_passes
 from twinhive.statements.steps.copying_place import IN_THIS_PROCESS, CopyingPlace
 from twinhive.statements.steps.hive_places import move_to_hives_places
 from twinhive.statements.steps.load_under_way import under_way
 from twinhive.statements.steps.repl_fit import refuse_overtaken, refuse_unfit, state_before
 from twinhive.statements.steps.take_over import adopt, is_of_hive
-from twinhive.step.base import Work
-from twinhive.step.holding import hold_lease
 
 # A sweep reads all partitions of the replica.
 _SWEEP_EVERY_SECONDS = 3_600

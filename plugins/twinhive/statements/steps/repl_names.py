@@ -1,6 +1,6 @@
 """Name what REPL statements make: such a name says the replica, and no policy file can have it."""
 
-from twinhive.model.policy import DatabaseAddress
+from twinhive.core.model.policy import DatabaseAddress
 
 NAME_PREFIX = "repl."
 

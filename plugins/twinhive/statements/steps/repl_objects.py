@@ -6,23 +6,23 @@ policy asks the replica's copies, the checksums of the listed files answer here.
 
 from dataclasses import replace
 
-from twinhive.bootstrap.folding import Folding
-from twinhive.bootstrap.list_objects import write_listing
-from twinhive.dump.batch_records import write_file_list
-from twinhive.dump.layout import DumpKind, DumpLayout
-from twinhive.dump.manifest import StatementSaid
-from twinhive.dump.publishing import remove_other_dumps
-from twinhive.dump.store import Dump
-from twinhive.events.reader import position_at
-from twinhive.log.event_stream import EventStream
-from twinhive.log.list_files import list_batch
-from twinhive.log.sealing import seal_batches
-from twinhive.model.batches import Batch
-from twinhive.model.errors import TryAgain
-from twinhive.model.policy import Policy
-from twinhive.ports import FileWriter, SourcePorts
+from twinhive.core.model.batches import Batch
+from twinhive.core.model.errors import TryAgain
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import FileWriter, SourcePorts
+from twinhive.core.step.base import Report
+from twinhive.hive.events.reader import position_at
+from twinhive.replication.bootstrap.folding import Folding
+from twinhive.replication.bootstrap.list_objects import write_listing
+from twinhive.replication.dump.batch_records import write_file_list
+from twinhive.replication.dump.layout import DumpKind, DumpLayout
+from twinhive.replication.dump.manifest import StatementSaid
+from twinhive.replication.dump.publishing import remove_other_dumps
+from twinhive.replication.dump.store import Dump
+from twinhive.replication.log.event_stream import EventStream
+from twinhive.replication.log.list_files import list_batch
+from twinhive.replication.log.sealing import seal_batches
 from twinhive.statements.steps.repl_order import DumpOrder
-from twinhive.step.base import Report
 
 
 def dump_objects(ports: SourcePorts, order: DumpOrder, report: Report) -> Dump:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from twinhive.model.errors import InvalidSettings, Missing
-from twinhive.model.objects import Database
-from twinhive.model.policy import DatabaseAddress, Policy
-from twinhive.model.remotes.as_source import refused_remote
-from twinhive.model.scopes.scope_texts import MOST_BYTES, is_too_long
-from twinhive.ports import MetastoreReader
+from twinhive.core.model.errors import InvalidSettings, Missing
+from twinhive.core.model.objects import Database
+from twinhive.core.model.policy import DatabaseAddress, Policy
+from twinhive.core.model.remotes.as_source import refused_remote
+from twinhive.core.model.scopes.scope_texts import MOST_BYTES, is_too_long
+from twinhive.core.ports import MetastoreReader
 
 _SHOWN = 100
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from twinhive.incremental.whole_tables import says_too_little
-from twinhive.model.changes.facts import tables_of
-from twinhive.model.changes.kinds import Event
-from twinhive.model.names import TableName
-from twinhive.model.policy import Policy
-from twinhive.ports import MetastoreReader
+from twinhive.core.model.changes.facts import tables_of
+from twinhive.core.model.changes.kinds import Event
+from twinhive.core.model.names import TableName
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import MetastoreReader
+from twinhive.replication.incremental.whole_tables import says_too_little
 from twinhive.statements.steps.repl_order import DumpOrder
 
 

@@ -6,14 +6,14 @@ that it follows from there on. What is stamped already may keep its stamp.
 
 from dataclasses import replace
 
-from twinhive.events.reader import position_at
-from twinhive.model import marks
-from twinhive.model.marks import LAST_ID, Phase, ReplicaState, Stamp
-from twinhive.model.objects import Database
-from twinhive.model.policy import Policy
-from twinhive.ports import Lease, WritePorts
-from twinhive.replica.stamping import stamp_everything
-from twinhive.step.base import Report
+from twinhive.core.model import marks
+from twinhive.core.model.marks import LAST_ID, Phase, ReplicaState, Stamp
+from twinhive.core.model.objects import Database
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import Lease, WritePorts
+from twinhive.core.step.base import Report
+from twinhive.hive.events.reader import position_at
+from twinhive.replication.replica.stamping import stamp_everything
 
 
 def is_of_hive(database: Database | None) -> bool:

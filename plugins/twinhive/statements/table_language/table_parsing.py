@@ -6,9 +6,9 @@ from pathlib import Path
 
 from lark import Token, Tree
 
-from twinhive.model.names import TableName
-from twinhive.model.outside_paths import is_collapsed
-from twinhive.model.scopes.scope_texts import quoted
+from twinhive.core.model.names import TableName
+from twinhive.core.model.outside_paths import is_collapsed
+from twinhive.core.model.scopes.scope_texts import quoted
 from twinhive.statements.language.nodes import parts_of, said_by, tokens_of, word_of
 from twinhive.statements.language.pointing import Misplaced, pointed_at
 from twinhive.statements.language.syntax import Grammar, Node

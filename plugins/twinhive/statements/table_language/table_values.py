@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from twinhive.model.names import TableName
+from twinhive.core.model.names import TableName
 
 KeyValue = tuple[str, str]
 

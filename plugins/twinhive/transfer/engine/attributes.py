@@ -7,8 +7,8 @@ what the target has already costs none either.
 
 from dataclasses import dataclass
 
-from twinhive.model.files import Attributes, Creation, FileStatus
-from twinhive.ports import AttributeReader, AttributeWriter, TreeWriter
+from twinhive.core.model.files import Attributes, Creation, FileStatus
+from twinhive.core.ports import AttributeReader, AttributeWriter, TreeWriter
 
 _NOTHING = Attributes()
 

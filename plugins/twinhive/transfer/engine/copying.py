@@ -4,10 +4,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from twinhive.model.errors import Unreachable
-from twinhive.ports import FileReader, FileWriter
-from twinhive.threads.each import Threads
-from twinhive.threads.shared_items import in_parallel
+from twinhive.core.model.errors import Unreachable
+from twinhive.core.ports import FileReader, FileWriter
+from twinhive.core.threads.each import Threads
+from twinhive.core.threads.shared_items import in_parallel
 from twinhive.transfer.engine.file_parts import SPLIT_ABOVE, PartsWriter
 from twinhive.transfer.engine.meter import Meter, OnBytes
 from twinhive.transfer.engine.transfer import Transfer

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 
-from twinhive.model.errors import (
+from twinhive.core.model.errors import (
     CopyDiffers,
     CopyWasSwept,
     LostFile,
@@ -15,7 +15,7 @@ from twinhive.model.errors import (
     TwinhiveError,
     Unexplained,
 )
-from twinhive.model.exit_codes import ExitCode
+from twinhive.core.model.exit_codes import ExitCode
 
 
 class Cure(Enum):

@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from twinhive.model.errors import ActNow, AlreadyThere, CopyDiffers, CopyWasSwept, Refused, TwinhiveError
-from twinhive.model.files import AS_USUAL, Creation, FileStatus, join
-from twinhive.model.next_steps import RETRIES
-from twinhive.ports import FileWriter, rename_into
-from twinhive.threads.each import Threads
+from twinhive.core.model.errors import ActNow, AlreadyThere, CopyDiffers, CopyWasSwept, Refused, TwinhiveError
+from twinhive.core.model.files import AS_USUAL, Creation, FileStatus, join
+from twinhive.core.model.next_steps import RETRIES
+from twinhive.core.ports import FileWriter, rename_into
+from twinhive.core.threads.each import Threads
 from twinhive.transfer.engine.transfer import Transfer, Transferred
 
 SPLIT_ABOVE = 1 << 30

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from twinhive.model.errors import CopyDiffers
-from twinhive.model.files import AS_USUAL, ChecksumForm, Creation, FileStatus, Written
-from twinhive.ports import FileReader, FileWriter
+from twinhive.core.model.errors import CopyDiffers
+from twinhive.core.model.files import AS_USUAL, ChecksumForm, Creation, FileStatus, Written
+from twinhive.core.ports import FileReader, FileWriter
 from twinhive.transfer.engine.meter import OnBytes
 
 # Asking the source for a checksum costs it calls but reads no bytes: it pays where bytes are many.

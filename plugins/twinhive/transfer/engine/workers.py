@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from twinhive.model.errors import TwinhiveError, Unreachable
+from twinhive.core.model.errors import TwinhiveError, Unreachable
 from twinhive.transfer.engine.failure_kind import FailureKind
 
 # So many in a row that got no answer mean that a cluster is down: waiting for the time-outs of a

@@ -9,10 +9,10 @@ name alone says it.
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from twinhive.model.errors import CopyWasSwept, Missing, SourceMoved, TwinhiveError
-from twinhive.model.files import parent
-from twinhive.model.next_steps import RETRIES
-from twinhive.ports import FileReader, FileWriter
+from twinhive.core.model.errors import CopyWasSwept, Missing, SourceMoved, TwinhiveError
+from twinhive.core.model.files import parent
+from twinhive.core.model.next_steps import RETRIES
+from twinhive.core.ports import FileReader, FileWriter
 from twinhive.transfer.engine.copying import CopyEngine
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
 from twinhive.transfer.engine.file_parts import SPLIT_ABOVE

@@ -5,10 +5,10 @@ time they are copied, a file may have been overwritten, dropped into the change 
 or carried along by a rename: the checksum of the event says which one it is.
 """
 
-from twinhive.model.errors import LostFile, Missing, Refused, SourceMoved, TwinhiveError, Unexplained
-from twinhive.model.files import ChecksumForm, FileStatus, base_name, join
-from twinhive.model.next_steps import RETRIES
-from twinhive.ports import FileReader
+from twinhive.core.model.errors import LostFile, Missing, Refused, SourceMoved, TwinhiveError, Unexplained
+from twinhive.core.model.files import ChecksumForm, FileStatus, base_name, join
+from twinhive.core.model.next_steps import RETRIES
+from twinhive.core.ports import FileReader
 from twinhive.transfer.staged.staged import CopyItem
 from twinhive.transfer.staged.stager import Staged, Stager
 

@@ -6,9 +6,9 @@ writes down that it has begun, beside its result; and the first one of a dump, w
 
 from dataclasses import dataclass
 
-from twinhive.model.errors import TwinhiveError
-from twinhive.model.files import join, parent
-from twinhive.ports import FileReader, FileWriter
+from twinhive.core.model.errors import TwinhiveError
+from twinhive.core.model.files import join, parent
+from twinhive.core.ports import FileReader, FileWriter
 from twinhive.transfer.staged.staged import base_directory
 
 _NOTHING_BEFORE = "_nothing_before"

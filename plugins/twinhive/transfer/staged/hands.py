@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from twinhive.model.exit_codes import Unusable
-from twinhive.model.files import copying_weight
+from twinhive.core.model.exit_codes import Unusable
+from twinhive.core.model.files import copying_weight
 from twinhive.transfer.staged.staged import CopyItem, remaining
 
 DEALT_AT_ONCE = 20_000

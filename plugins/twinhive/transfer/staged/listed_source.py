@@ -1,8 +1,8 @@
 """Copy a file that a listing named: exactly the one that was listed."""
 
-from twinhive.model.errors import CopyDiffers, Missing, SourceMoved
-from twinhive.model.files import FileStatus
-from twinhive.ports import FileReader
+from twinhive.core.model.errors import CopyDiffers, Missing, SourceMoved
+from twinhive.core.model.files import FileStatus
+from twinhive.core.ports import FileReader
 from twinhive.transfer.staged.staged import CopyItem
 from twinhive.transfer.staged.stager import Staged, Stager
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from twinhive.model.files import FileStatus, base_name, is_hidden, join
-from twinhive.ports import FileReader
+from twinhive.core.model.files import FileStatus, base_name, is_hidden, join
+from twinhive.core.ports import FileReader
 
 Owner = TypeVar("Owner")
 

@@ -7,11 +7,11 @@ else may write into a replica that has taken over.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from twinhive.model.errors import Missing, Refused, refused_as
-from twinhive.model.files import parent
-from twinhive.model.next_steps import ONLY_IN_A_POLICY_FILE, RETRIES
-from twinhive.model.policy import Options
-from twinhive.ports import TreeReader, TreeWriter
+from twinhive.core.model.errors import Missing, Refused, refused_as
+from twinhive.core.model.files import parent
+from twinhive.core.model.next_steps import ONLY_IN_A_POLICY_FILE, RETRIES
+from twinhive.core.model.policy import Options
+from twinhive.core.ports import TreeReader, TreeWriter
 from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier
 
 CARRIED = frozenset("ugpa")

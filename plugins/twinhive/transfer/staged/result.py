@@ -4,11 +4,11 @@ from dataclasses import asdict
 from typing import Any
 
 from twinhive import __version__
-from twinhive.model.errors import ActNow, TryAgain
-from twinhive.model.exit_codes import ExitCode
-from twinhive.model.next_steps import RETRIES
-from twinhive.model.spoken import readable
-from twinhive.model.text import Text
+from twinhive.core.model.errors import ActNow, TryAgain
+from twinhive.core.model.exit_codes import ExitCode
+from twinhive.core.model.next_steps import RETRIES
+from twinhive.core.model.spoken import readable
+from twinhive.core.model.text import Text
 from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
-from twinhive.model.changes.contents import SourceFile
-from twinhive.model.files import FileStatus, join
-from twinhive.model.names import TableName
-from twinhive.model.outside_paths import leads_elsewhere, path_error
+from twinhive.core.model.changes.contents import SourceFile
+from twinhive.core.model.files import FileStatus, join
+from twinhive.core.model.names import TableName
+from twinhive.core.model.outside_paths import leads_elsewhere, path_error
 
 _OF_THE_BASE = "base"
 _OF_EVENTS = "events"

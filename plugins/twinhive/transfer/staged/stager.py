@@ -5,10 +5,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from twinhive.model.errors import CopyDiffers, Missing, Refused, TwinhiveError
-from twinhive.model.files import Creation, FileStatus, base_name, is_below, join, parent
-from twinhive.model.next_steps import RETRIES
-from twinhive.ports import FileWriter, rename_into
+from twinhive.core.model.errors import CopyDiffers, Missing, Refused, TwinhiveError
+from twinhive.core.model.files import Creation, FileStatus, base_name, is_below, join, parent
+from twinhive.core.model.next_steps import RETRIES
+from twinhive.core.ports import FileWriter, rename_into
 from twinhive.transfer.engine.file_parts import PartsWriter
 from twinhive.transfer.engine.transfer import Transfer, Transferred
 from twinhive.transfer.staged.ownership import Ownership

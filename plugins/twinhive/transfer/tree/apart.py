@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from twinhive.model.errors import InvalidSettings
-from twinhive.model.files import authority, is_below, parent
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.files import authority, is_below, parent
 
 
 def check_apart(sources: Mapping[str, str]) -> None:

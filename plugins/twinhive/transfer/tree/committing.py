@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from twinhive.model.errors import AlreadyThere, Missing, TwinhiveError
-from twinhive.model.files import FileStatus, is_below, parent
-from twinhive.ports import TreeWriter
-from twinhive.threads.running_calls import RunningCalls
-from twinhive.threads.shared_items import in_parallel
+from twinhive.core.model.errors import AlreadyThere, Missing, TwinhiveError
+from twinhive.core.model.files import FileStatus, is_below, parent
+from twinhive.core.ports import TreeWriter
+from twinhive.core.threads.running_calls import RunningCalls
+from twinhive.core.threads.shared_items import in_parallel
 from twinhive.transfer.engine.attributes import AttributeCopier
 from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.tree.deleting import Deleter, put_away

@@ -1,6 +1,6 @@
 """Describe what cannot be made equal."""
 
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.planning.plan import Conflict
 
 _EXCLUDE = "exclude the path"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from twinhive.model.files import FileStatus, base_name
-from twinhive.ports import FileReader
+from twinhive.core.model.files import FileStatus, base_name
+from twinhive.core.ports import FileReader
 from twinhive.transfer.tree.listing.path_filters import Filter
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from twinhive.model.errors import Missing, Refused, TwinhiveError
-from twinhive.model.files import FileStatus, base_name
-from twinhive.ports import FileWriter, children, rename_or_make
-from twinhive.threads.shared_items import in_parallel
+from twinhive.core.model.errors import Missing, Refused, TwinhiveError
+from twinhive.core.model.files import FileStatus, base_name
+from twinhive.core.ports import FileWriter, children, rename_or_make
+from twinhive.core.threads.shared_items import in_parallel
 from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.request import Deletes, SyncOptions

@@ -1,7 +1,7 @@
 """Compare the contents of two files without reading them: by checksums that are equal for equal contents."""
 
-from twinhive.model.files import ChecksumForm, FileStatus
-from twinhive.ports import FileReader
+from twinhive.core.model.files import ChecksumForm, FileStatus
+from twinhive.core.ports import FileReader
 
 
 def are_equal(

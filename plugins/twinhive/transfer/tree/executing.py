@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from twinhive.model.errors import CopyDiffers, LeaseLost, SourceGone, TwinhiveError
-from twinhive.ports import TreeReader, TreeWriter
+from twinhive.core.model.errors import CopyDiffers, LeaseLost, SourceGone, TwinhiveError
+from twinhive.core.ports import TreeReader, TreeWriter
 from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.engine.copying import CopyEngine, IsEnding
 from twinhive.transfer.engine.progress import CopyProgress, Counting

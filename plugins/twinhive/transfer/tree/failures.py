@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from twinhive.model.errors import TwinhiveError
+from twinhive.core.model.errors import TwinhiveError
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
 from twinhive.transfer.tree.tally import Tally
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from twinhive.model.errors import AlreadyThere, Missing, SourceGone, SourceMoved, TwinhiveError
-from twinhive.model.files import FileStatus
-from twinhive.model.next_steps import RETRIES
-from twinhive.ports import TreeReader, TreeWriter
+from twinhive.core.model.errors import AlreadyThere, Missing, SourceGone, SourceMoved, TwinhiveError
+from twinhive.core.model.files import FileStatus
+from twinhive.core.model.next_steps import RETRIES
+from twinhive.core.ports import TreeReader, TreeWriter
 from twinhive.transfer.engine.attributes import AttributeCopier
 from twinhive.transfer.engine.copying import CopyEngine
 from twinhive.transfer.engine.transfer import Transferred

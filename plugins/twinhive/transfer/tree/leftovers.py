@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from twinhive.model.files import FileStatus
-from twinhive.ports import TreeWriter
+from twinhive.core.model.files import FileStatus
+from twinhive.core.ports import TreeWriter
 from twinhive.transfer.engine.workers import twice
 from twinhive.transfer.tree.tree_places import Places
 

@@ -9,8 +9,8 @@ with `-update`: the same command does different things from one run to the next.
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from twinhive.model.errors import AlreadyThere, InvalidSettings, Missing, Refused
-from twinhive.model.files import RENAMING, FileStatus, authority, base_name, is_below, join, parent
+from twinhive.core.model.errors import AlreadyThere, InvalidSettings, Missing, Refused
+from twinhive.core.model.files import RENAMING, FileStatus, authority, base_name, is_below, join, parent
 from twinhive.transfer.tree.apart import check_apart
 from twinhive.transfer.tree.request import SyncRequest
 from twinhive.transfer.tree.tree_places import Places, is_ours

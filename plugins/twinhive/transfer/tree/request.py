@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from twinhive.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings
 
 LETTERS = "rbugpcaxt"
 USUAL_LETTERS = "rbugpct"

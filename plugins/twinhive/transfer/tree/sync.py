@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
-from twinhive.model.errors import ActNow, ChangedMeanwhile, LeaseLost, TwinhiveError
-from twinhive.model.files import Attributes, FileStatus, join, relative_to
-from twinhive.model.lease_kinds import LeaseKind
-from twinhive.ports import Lease, LeaseKeeper, TreeSource, TreeWriter
+from twinhive.core.model.errors import ActNow, ChangedMeanwhile, LeaseLost, TwinhiveError
+from twinhive.core.model.files import Attributes, FileStatus, join, relative_to
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.ports import Lease, LeaseKeeper, TreeSource, TreeWriter
 from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.engine.workers import twice
 from twinhive.transfer.tree.committing import Committer

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 
 # ASCII only: a name may hold line separators, or half of a character that no encoding writes.
 _encode = json.JSONEncoder(separators=(",", ":")).encode

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from twinhive.model.errors import LeaseLost
-from twinhive.model.files import copying_weight, join
-from twinhive.ports import FileReader, FileWriter
+from twinhive.core.model.errors import LeaseLost
+from twinhive.core.model.files import copying_weight, join
+from twinhive.core.ports import FileReader, FileWriter
 from twinhive.transfer.tree.tree_actions import length_of
 
 _GOOD_FOR_SECONDS = 1.0

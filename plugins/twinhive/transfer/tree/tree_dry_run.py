@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from twinhive.model.errors import TwinhiveError
-from twinhive.model.files import FileStatus
-from twinhive.ports import TreeReader
-from twinhive.threads.shared_items import in_parallel
+from twinhive.core.model.errors import TwinhiveError
+from twinhive.core.model.files import FileStatus
+from twinhive.core.ports import TreeReader
+from twinhive.core.threads.shared_items import in_parallel
 from twinhive.transfer.engine.attributes import AttributeComparison
 from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.tree.equal_contents import are_equal, is_not_older

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from twinhive.model.exit_codes import ExitCode
+from twinhive.core.model.exit_codes import ExitCode
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind, exit_code
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.file_actions import Compared, Done, Result

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from twinhive.model.file_names import LONGEST, shortened
-from twinhive.model.files import FileStatus, base_name, join, parent, short_hash
+from twinhive.core.model.file_names import LONGEST, shortened
+from twinhive.core.model.files import FileStatus, base_name, join, parent, short_hash
 
 HIDDEN = ".twinhive"
 """Our directory in every directory that we have copied to."""

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from itertools import compress
 from typing import Protocol
 
-from twinhive.model.errors import ActNow
-from twinhive.model.files import FileStatus, join
-from twinhive.ports import FileReader, FileWriter, children
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import FileStatus, join
+from twinhive.core.ports import FileReader, FileWriter, children
 
 _VERSION = b"twinhive verified pairs 1\n"
 _PAIRS_A_FILE = 1_000_000

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.seeds import of_the_day
-from twinhive.model.scopes.scope_texts import quoted
+from twinhive.core.model.scopes.scope_texts import quoted
 from twinhive.statements import language
 from twinhive.statements.language import (
     DumpStatement,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinhive.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings
 from twinhive.statements.language import parse, parse_scope
 
 # The rule, a text in which the first ^ stands before the place, what was found, what is expected, what to do next.

@@ -1,7 +1,7 @@
 """A scope without some of its tables: what a replica between two scopes has for certain."""
 
 from tests.support.builders import a_policy
-from twinhive.model.scopes.scope_texts import scope_without
+from twinhive.core.model.scopes.scope_texts import scope_without
 from twinhive.statements.language import parse_scope
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinhive.model.scopes.scope_texts import quoted
+from twinhive.core.model.scopes.scope_texts import quoted
 from twinhive.statements.language import (
     DumpStatement,
     LoadStatement,

@@ -8,11 +8,11 @@ from tests.support.hdfs.fake_trash import TRASH
 from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killable, Killed, KillSwitch
 from tests.support.worlds.repl_world import ReplWorld
-from twinhive.dump.loader_notes import LoaderNote, loader_notes, note_loading
-from twinhive.dump.sealed import open_sealed
-from twinhive.model.errors import ActNow, Unexplained, Unreachable
-from twinhive.model.files import Attributes
-from twinhive.ports import FileWriter
+from twinhive.core.model.errors import ActNow, Unexplained, Unreachable
+from twinhive.core.model.files import Attributes
+from twinhive.core.ports import FileWriter
+from twinhive.replication.dump.loader_notes import LoaderNote, loader_notes, note_loading
+from twinhive.replication.dump.sealed import open_sealed
 from twinhive.statements.steps.repl_clean import DumpCleaner, IsGone
 from twinhive.statements.steps.repl_order import Dumped
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from tests.support.worlds.repl_world import ReplWorld
-from twinhive.dump.event_range import EventRange
-from twinhive.dump.sealed import open_sealed
-from twinhive.model.errors import ActNow
-from twinhive.model.marks import SOURCE_FOR
-from twinhive.model.names import TableName
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.marks import SOURCE_FOR
+from twinhive.core.model.names import TableName
+from twinhive.replication.dump.event_range import EventRange
+from twinhive.replication.dump.sealed import open_sealed
 
 
 def loaded() -> ReplWorld:

@@ -6,9 +6,9 @@ import pytest
 
 from tests.support.builders import an_external
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
-from twinhive.model.errors import InvalidSettings
-from twinhive.model.external.modes import External
-from twinhive.model.policy import Policy
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.external.modes import External
+from twinhive.core.model.policy import Policy
 
 PLACE = "hdfs://west/ext/outside"
 

@@ -7,10 +7,10 @@ from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.repl_world import ReplWorld
 from tests.support.worlds.twins import contents
-from twinhive.model.errors import Foreign, TryAgain
-from twinhive.model.files import Attributes
-from twinhive.model.marks import DIRECTORY_MARK, own_marks
-from twinhive.model.objects import Database
+from twinhive.core.model.errors import Foreign, TryAgain
+from twinhive.core.model.files import Attributes
+from twinhive.core.model.marks import DIRECTORY_MARK, own_marks
+from twinhive.core.model.objects import Database
 from twinhive.statements.steps.repl_order import Dumped
 from twinhive.statements.steps.take_over import is_of_hive
 

@@ -12,10 +12,10 @@ from tests.support.seeds import seeds
 from tests.support.worlds.fake_world import World
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
 from tests.support.worlds.twins import contents
-from twinhive.model.errors import InvalidSettings
-from twinhive.model.marks import SOURCE_FOR
-from twinhive.model.objects import Database
-from twinhive.ports import DumpPorts
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.marks import SOURCE_FOR
+from twinhive.core.model.objects import Database
+from twinhive.core.ports import DumpPorts
 from twinhive.statements.steps.repl_order import Dumped
 
 ALL: Scope = (EVERYTHING, ())

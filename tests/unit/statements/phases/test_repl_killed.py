@@ -8,8 +8,8 @@ from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killable, Killed, KillSwitch, killable
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
 from tests.support.worlds.twins import contents
-from twinhive.dump.sealed import open_sealed
-from twinhive.model.errors import Missing
+from twinhive.core.model.errors import Missing
+from twinhive.replication.dump.sealed import open_sealed
 from twinhive.statements.steps.repl_order import Dumped
 
 ALL: Scope = (EVERYTHING, ())

@@ -9,7 +9,7 @@ import pytest
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.repl_world import ReplWorld
 from tests.support.worlds.twins import assert_twin
-from twinhive.model.errors import Missing
+from twinhive.core.model.errors import Missing
 
 
 class Meanwhile:

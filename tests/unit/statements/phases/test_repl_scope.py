@@ -8,7 +8,7 @@ import pytest
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
 from tests.support.worlds.twins import contents
-from twinhive.model.errors import ActNow, InvalidSettings
+from twinhive.core.model.errors import ActNow, InvalidSettings
 
 ALL: Scope = (EVERYTHING, ())
 LETTERS: Scope = (("[a-z]+",), ())

@@ -10,11 +10,11 @@ from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
 from tests.support.worlds.twins import contents
-from twinhive.dry_run.pretended_ports import pretended
-from twinhive.model.errors import Refused, Unexplained
-from twinhive.scan.sweep import sweep
-from twinhive.step.base import Work
-from twinhive.step.holding import lease_directory
+from twinhive.core.model.errors import Refused, Unexplained
+from twinhive.core.step.base import Work
+from twinhive.core.step.holding import lease_directory
+from twinhive.replication.scan.sweep import sweep
+from twinhive.runtime.dry_run.pretended_ports import pretended
 
 ALL: Scope = (EVERYTHING, ())
 LETTERS: Scope = (("[a-z_]+",), ())

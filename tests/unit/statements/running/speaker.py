@@ -9,7 +9,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
 from tests.support.worlds.statements_in_memory import let_statements_reach
-from twinhive.settings import load_configuration, resolve_from_environment
+from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.statements.running import StatementPlace, plan_statement, run_statement
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.unit.statements.running.speaker import Speaker
-from twinhive.model.errors import ActNow, AlreadyThere, Foreign, InvalidSettings, Missing, TwinhiveError
-from twinhive.model.objects import Database
+from twinhive.core.model.errors import ActNow, AlreadyThere, Foreign, InvalidSettings, Missing, TwinhiveError
+from twinhive.core.model.objects import Database
 
 
 def databases(speaker: Speaker) -> list[str]:

@@ -11,9 +11,9 @@ from tests.unit.statements.running.speaker import Speaker
 from tests.unit.statements.running.test_scope_cut_off import MORE, PLAIN, Change, Cut, advised, kills
 from tests.unit.statements.running.test_whole_tables_cut_off import MORE as RENAMED
 from tests.unit.statements.running.test_whole_tables_cut_off import renamed
-from twinhive.model.marks import SCOPE, SCOPE_BEFORE
-from twinhive.model.scopes import scope_texts
-from twinhive.model.scopes.scope_texts import held_scope
+from twinhive.core.model.marks import SCOPE, SCOPE_BEFORE
+from twinhive.core.model.scopes import scope_texts
+from twinhive.core.model.scopes.scope_texts import held_scope
 from twinhive.statements.steps import repl_order
 
 NAMES = ["orders", "plain", *(f"table_{number:04}" for number in range(400))]

@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.hive import fake_metastore
 from tests.unit.statements.running.test_scope_cut_off import CHANGES, FEWER, MORE, Change, Cut, advised
-from twinhive.model.errors import Unreachable
-from twinhive.ports import WritePorts
+from twinhive.core.model.errors import Unreachable
+from twinhive.core.ports import WritePorts
 from twinhive.statements.steps.repl_load import ReplLoad
 
 

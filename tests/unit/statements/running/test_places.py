@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from tests.unit.statements.running.speaker import Speaker
-from twinhive.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from tests.support.policy_terminal import Terminal, a_terminal
 from tests.support.worlds.statements_in_memory import let_statements_reach
 from tests.support.worlds.twins import contents
-from twinhive.model.marks import LAST_ID, SCOPE
+from twinhive.core.model.marks import LAST_ID, SCOPE
 
 ALL: dict[str, Any] = {}
 PLAIN = {"include": ["plain"]}

@@ -15,10 +15,10 @@ from tests.support.worlds.copies import copies_of, left_by_kills
 from tests.support.worlds.fake_world import World, killable
 from tests.support.worlds.statements_in_memory import let_statements_reach
 from tests.support.worlds.twins import contents
-from twinhive.model.marks import SCOPE, SCOPE_BEFORE, ReplicaState
-from twinhive.ports import WritePorts
+from twinhive.core.model.marks import SCOPE, SCOPE_BEFORE, ReplicaState
+from twinhive.core.ports import WritePorts
+from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.statements.running import repl_loading
-from twinhive.wiring.policy_wiring import Wiring
 
 ALL: dict[str, Any] = {}
 PLAIN = {"include": ["plain"]}

@@ -19,7 +19,7 @@ from tests.unit.statements.running.test_scope_beside_dags import (
     select,
     terminal,
 )
-from twinhive.model.marks import FILE_SCOPE, SCOPE
+from twinhive.core.model.marks import FILE_SCOPE, SCOPE
 
 __all__ = ["terminal"]
 

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from tests.unit.statements.running.speaker import Speaker
-from twinhive.model.errors import ActNow, InvalidSettings
+from twinhive.core.model.errors import ActNow, InvalidSettings
 from twinhive.statements.running.running_script import said_in
 
 

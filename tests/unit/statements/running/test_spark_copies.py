@@ -10,9 +10,9 @@ from tests.support.fake_spark_submit import Submit
 from tests.support.policy_terminal import Terminal, a_terminal
 from tests.support.worlds.statements_in_memory import let_statements_reach
 from tests.unit.statements.running.speaker import Speaker
-from twinhive.model.errors import ActNow, TryAgain, TwinhiveError
-from twinhive.model.policy import Options
-from twinhive.spark.cluster import SparkCluster
+from twinhive.core.model.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.core.model.policy import Options
+from twinhive.runtime.spark.cluster import SparkCluster
 from twinhive.statements.running import run_statement
 
 ALL_BY_SPARK = (

@@ -6,11 +6,11 @@ import pytest
 
 from tests.support.builders import a_table
 from tests.unit.statements.running.speaker import Speaker
-from twinhive.dump.loader_notes import LoaderNote, loader_notes
-from twinhive.interop.hive_dump.hive_layout import HivePlaces
-from twinhive.model.errors import ActNow, InvalidSettings, Refused
-from twinhive.model.objects import Database
-from twinhive.ports import WritePorts
+from twinhive.core.model.errors import ActNow, InvalidSettings, Refused
+from twinhive.core.model.objects import Database
+from twinhive.core.ports import WritePorts
+from twinhive.replication.dump.loader_notes import LoaderNote, loader_notes
+from twinhive.statements.interop.hive_dump.hive_layout import HivePlaces
 from twinhive.statements.running.replicas import NotedReplicas
 from twinhive.statements.steps.given_up_loads import StagingCleaner
 from twinhive.statements.steps.load_under_way import under_way_in

@@ -8,7 +8,7 @@ import pytest
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.unit.statements.running.speaker import Speaker
 from tests.unit.statements.running.test_statement_cleaning import FOR_HIVE, dump, load
-from twinhive.model.errors import Refused
+from twinhive.core.model.errors import Refused
 from twinhive.statements.steps.repl_load import ReplLoad
 
 Damage = Callable[[InMemoryFiles, str], None]

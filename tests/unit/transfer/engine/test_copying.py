@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.errors import Unreachable
+from twinhive.core.model.errors import Unreachable
 from twinhive.transfer.engine.copying import CopyEngine
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinhive.model.exit_codes import ExitCode
+from twinhive.core.model.exit_codes import ExitCode
 from twinhive.transfer.engine.failure_kind import Cure, FailureKind, exit_code
 from twinhive.transfer.tree.tree_outcome import SyncOutcome
 

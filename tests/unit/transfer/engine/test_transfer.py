@@ -3,8 +3,8 @@
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.errors import AlreadyThere, CopyDiffers, Missing, Unreachable
-from twinhive.model.files import Creation, FileStatus
+from twinhive.core.model.errors import AlreadyThere, CopyDiffers, Missing, Unreachable
+from twinhive.core.model.files import Creation, FileStatus
 from twinhive.transfer.engine.transfer import Transfer, Transferred
 
 PATH = "hdfs://east/w/f"

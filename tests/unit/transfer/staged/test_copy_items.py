@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_streams import InMemoryStream
-from twinhive.model.errors import (
+from twinhive.core.model.errors import (
     CopyDiffers,
     CopyWasSwept,
     LeaseLost,
@@ -23,7 +23,7 @@ from twinhive.model.errors import (
     TwinhiveError,
     Unreachable,
 )
-from twinhive.model.files import ChecksumForm, FileStatus, Written
+from twinhive.core.model.files import ChecksumForm, FileStatus, Written
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome

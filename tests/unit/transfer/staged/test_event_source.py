@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_streams import InMemoryStream
-from twinhive.model.errors import Missing, Refused, Unreachable
-from twinhive.model.files import ChecksumForm, FileStatus
+from twinhive.core.model.errors import Missing, Refused, Unreachable
+from twinhive.core.model.files import ChecksumForm, FileStatus
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.transfer.staged.test_event_source import CMROOT, COPIED, PATH, RENAMED, Guarded, Restless, World
-from twinhive.model.errors import TryAgain, Unexplained
+from twinhive.core.model.errors import TryAgain, Unexplained
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.result import failed_copy
 

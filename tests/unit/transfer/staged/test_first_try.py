@@ -1,7 +1,7 @@
 """A copy looks for what is staged only where something of its batch may be."""
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.dump.layout import result_path
+from twinhive.replication.dump.layout import result_path
 from twinhive.transfer.staged.first_try import Tries
 from twinhive.transfer.staged.staged import CopyItem
 

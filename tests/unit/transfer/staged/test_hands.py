@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from twinhive.dump.shards import pack_lines
-from twinhive.model.exit_codes import ExitCode, Unusable
+from twinhive.core.model.exit_codes import ExitCode, Unusable
+from twinhive.replication.dump.shards import pack_lines
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind, exit_code
 from twinhive.transfer.staged import hands as cutting
 from twinhive.transfer.staged.copy_outcome import CopyOutcome

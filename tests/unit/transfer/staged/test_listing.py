@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.staged.listing import list_files
 
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.files import ChecksumForm, base_name
+from twinhive.core.model.files import ChecksumForm, base_name
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.staged import CopyItem

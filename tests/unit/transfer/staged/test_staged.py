@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from twinhive.model.errors import ActNow
-from twinhive.model.files import FileStatus
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.staged.staged import CopyItem, event_directory, events_directory
 
 ITEM = CopyItem("hdfs://east/w/t/p=é b/f%20", 10, 1700, 16400, 1024, 0o640, "f%20", table="sales.t", partition="p=é b")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Trees
-from twinhive.model.files import Attributes, FileStatus
+from twinhive.core.model.files import Attributes, FileStatus
 from twinhive.transfer.engine.attributes import AttributeCopier, Newborn
 
 ACL = ("user:ann:rw-", "group::r--", "mask::rw-")

@@ -11,9 +11,9 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.planned_trees import Nested, content
 from tests.unit.transfer.tree.test_snapshots import TREE, Replicated, at, change_anything, grow, rename
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Content, Trees
-from twinhive.model.errors import Refused
-from twinhive.model.exit_codes import ExitCode
-from twinhive.model.files import Attributes, is_unfinished, join
+from twinhive.core.model.errors import Refused
+from twinhive.core.model.exit_codes import ExitCode
+from twinhive.core.model.files import Attributes, is_unfinished, join
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.tree_dry_run import dry_run

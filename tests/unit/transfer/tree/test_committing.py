@@ -7,9 +7,9 @@ import pytest
 
 from tests.support.worlds.fake_world import Killable, Killed, KillSwitch
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
-from twinhive.model.errors import AlreadyThere, LeaseLost, Refused
-from twinhive.model.files import Attributes, base_name, is_below, parent
-from twinhive.model.lease_kinds import LeaseKind
+from twinhive.core.model.errors import AlreadyThere, LeaseLost, Refused
+from twinhive.core.model.files import Attributes, base_name, is_below, parent
+from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob, in_this_process
 from twinhive.transfer.tree.planning.plan import Plan

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from tests.unit.transfer.tree.trees import NOON, TARGET, Trees
-from twinhive.model.errors import Refused
-from twinhive.model.files import join
+from twinhive.core.model.errors import Refused
+from twinhive.core.model.files import join
 from twinhive.transfer.tree.tree_places import HIDDEN
 
 STAMP = "20300517T120000Z"

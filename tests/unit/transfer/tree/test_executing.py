@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
-from twinhive.model.errors import LeaseLost, Refused, Unreachable
+from twinhive.core.model.errors import LeaseLost, Refused, Unreachable
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.executing import Executor, TreeCopyJob, confirmed, in_this_process
 from twinhive.transfer.tree.file_actions import Compared

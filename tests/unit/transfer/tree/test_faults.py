@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
-from twinhive.model.errors import LeaseLost, Refused, Unreachable
-from twinhive.model.exit_codes import ExitCode
-from twinhive.model.lease_kinds import LeaseKind
+from twinhive.core.model.errors import LeaseLost, Refused, Unreachable
+from twinhive.core.model.exit_codes import ExitCode
+from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.report import outcome_text
 from twinhive.transfer.tree.tree_outcome import SyncOutcome

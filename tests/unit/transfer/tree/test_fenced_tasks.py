@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
-from twinhive.model.errors import LeaseLost
-from twinhive.model.files import join
+from twinhive.core.model.errors import LeaseLost
+from twinhive.core.model.files import join
 from twinhive.transfer.tree.executing import Executor, TreeCopyJob
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.tree_batches import StillWanted, write_batches

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees, below
-from twinhive.model.errors import LeaseLost, Refused, Unreachable
-from twinhive.model.exit_codes import ExitCode
-from twinhive.model.files import join
+from twinhive.core.model.errors import LeaseLost, Refused, Unreachable
+from twinhive.core.model.exit_codes import ExitCode
+from twinhive.core.model.files import join
 from twinhive.transfer.tree.tree_places import HIDDEN
 
 

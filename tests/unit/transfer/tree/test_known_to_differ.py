@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.unit.transfer.tree.trees import TARGET, Changed, Trees
-from twinhive.model.errors import Unreachable
-from twinhive.model.exit_codes import ExitCode
+from twinhive.core.model.errors import Unreachable
+from twinhive.core.model.exit_codes import ExitCode
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.tree_outcome import SyncOutcome
 

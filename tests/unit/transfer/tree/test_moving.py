@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.errors import ActNow
+from twinhive.core.model.errors import ActNow
 from twinhive.transfer.tree.snapshots.snapshot_renames import finish_moves
 from twinhive.transfer.tree.tree_places import Places
 

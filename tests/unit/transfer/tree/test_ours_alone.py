@@ -3,8 +3,8 @@
 import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Trees
-from twinhive.model.errors import Refused
-from twinhive.model.files import join
+from twinhive.core.model.errors import Refused
+from twinhive.core.model.files import join
 
 OURS = [".twinhive/verified/ab/00000", ".twinhive-external.json"]
 DELETES = ["trash", "permanently"]

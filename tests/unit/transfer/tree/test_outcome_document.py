@@ -5,7 +5,7 @@ from array import array
 
 import pytest
 
-from twinhive.model.errors import CopyDiffers, Refused, SourceMoved
+from twinhive.core.model.errors import CopyDiffers, Refused, SourceMoved
 from twinhive.transfer.tree.file_actions import Compared, Done, Result
 from twinhive.transfer.tree.outcome_document import from_document, to_document
 from twinhive.transfer.tree.tree_outcome import ExecOutcome

@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
-from twinhive.model.errors import Missing
-from twinhive.model.files import Attributes
+from twinhive.core.model.errors import Missing
+from twinhive.core.model.files import Attributes
 from twinhive.transfer.tree.report import PlanRow, outcome_text
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.tree_dry_run import dry_run

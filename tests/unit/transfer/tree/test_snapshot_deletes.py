@@ -8,9 +8,9 @@ import pytest
 
 from tests.unit.transfer.tree.test_snapshots import CHANGES, TREE, Replicated, at
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
-from twinhive.model.errors import Refused, TwinhiveError, Unreachable
-from twinhive.model.exit_codes import ExitCode
-from twinhive.model.files import ChangeKind, SnapshotChange
+from twinhive.core.model.errors import Refused, TwinhiveError, Unreachable
+from twinhive.core.model.exit_codes import ExitCode
+from twinhive.core.model.files import ChangeKind, SnapshotChange
 from twinhive.transfer.tree.planning.plan import Move
 from twinhive.transfer.tree.snapshots.difference import read_difference
 from twinhive.transfer.tree.tally import Tally

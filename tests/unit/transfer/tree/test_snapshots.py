@@ -6,7 +6,7 @@ import pytest
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_streams import InMemoryStream
 from tests.support.hdfs.planned_trees import SOURCE, TARGET, Nested, build, carry_out, content, sides
-from twinhive.model.files import ChangeKind, FileStatus, SnapshotChange, join
+from twinhive.core.model.files import ChangeKind, FileStatus, SnapshotChange, join
 from twinhive.transfer.tree.listing.unfinished import finished_only
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.planning.make_plan import make_plan

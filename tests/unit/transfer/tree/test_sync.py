@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
-from twinhive.model.errors import ChangedMeanwhile, InvalidSettings, Missing, Refused
-from twinhive.model.exit_codes import ExitCode
+from twinhive.core.model.errors import ChangedMeanwhile, InvalidSettings, Missing, Refused
+from twinhive.core.model.exit_codes import ExitCode
 from twinhive.transfer.tree.executing import in_this_process
 from twinhive.transfer.tree.tree_outcome import SyncOutcome
 

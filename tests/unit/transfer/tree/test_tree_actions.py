@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction, length_of
 
 SOURCE = FileStatus(

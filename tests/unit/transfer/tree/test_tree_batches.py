@@ -1,5 +1,5 @@
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 from twinhive.transfer.tree.tree_batches import FileBatch, read_batch, write_batches
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Trees
-from twinhive.model.errors import Refused
+from twinhive.core.model.errors import Refused
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.tree_dry_run import dry_run
 

@@ -5,7 +5,7 @@ from unittest import mock
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree import verified
 from twinhive.transfer.tree.verified import VerifiedPairs, pair_digest
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.errors import ChangedMeanwhile, Refused, TwinhiveError, Unreachable
-from twinhive.model.files import FileStatus, base_name, join, name_order
+from twinhive.core.model.errors import ChangedMeanwhile, Refused, TwinhiveError, Unreachable
+from twinhive.core.model.files import FileStatus, base_name, join, name_order
 from twinhive.transfer.tree.listing import waiting_directories
 from twinhive.transfer.tree.listing.lister import Lister, Unlisted
 from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectories, WaitingDirectory

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_lease import InMemoryLease
-from twinhive.model.files import is_below, join
+from twinhive.core.model.files import is_below, join
 from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.sync import run_sync

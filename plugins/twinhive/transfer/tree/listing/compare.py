@@ -5,7 +5,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.request import CompareBy, Mode, SyncOptions
 from twinhive.transfer.tree.tree_actions import ActionKind
 from twinhive.transfer.tree.verified import KnowsPairs, pair_digest

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, Full, Queue
 
-from twinhive.model.errors import ActNow, TwinhiveError, Unexplained
-from twinhive.model.files import FileStatus, base_name, name_order
-from twinhive.ports import FileReader
+from twinhive.core.model.errors import ActNow, TwinhiveError, Unexplained
+from twinhive.core.model.files import FileStatus, base_name, name_order
+from twinhive.core.ports import FileReader
 
 Page = list[FileStatus] | None
 """Children of a directory, in their order; None: there is no such directory."""

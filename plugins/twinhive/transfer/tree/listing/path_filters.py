@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from twinhive.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings
 
 
 @dataclass(frozen=True)

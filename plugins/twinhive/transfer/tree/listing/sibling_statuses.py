@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from twinhive.model.errors import TwinhiveError
-from twinhive.model.files import FileStatus, parent
-from twinhive.ports import FileReader
-from twinhive.threads.each import in_threads
+from twinhive.core.model.errors import TwinhiveError
+from twinhive.core.model.files import FileStatus, parent
+from twinhive.core.ports import FileReader
+from twinhive.core.threads.each import in_threads
 
 _WORTH = 3
 """So many directories of one parent are listed with it; fewer are asked for one by one."""

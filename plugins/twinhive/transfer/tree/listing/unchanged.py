@@ -1,7 +1,7 @@
 """Find out at the cost of a listing that a copy has nothing to do, without a lease and without a write."""
 
-from twinhive.model.errors import ActNow
-from twinhive.ports import TreeReader
+from twinhive.core.model.errors import ActNow
+from twinhive.core.ports import TreeReader
 from twinhive.transfer.engine.attributes import AttributeComparison
 from twinhive.transfer.tree.listing.asked_pairs import AskedPairs
 from twinhive.transfer.tree.listing.unfinished import finished_only

@@ -6,9 +6,9 @@ A walk of its own for each would cost more than the listings: threads, queues, a
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from twinhive.model.errors import ActNow
-from twinhive.ports import FileReader, TreeReader
-from twinhive.threads.each import in_threads
+from twinhive.core.model.errors import ActNow
+from twinhive.core.ports import FileReader, TreeReader
+from twinhive.core.threads.each import in_threads
 from twinhive.transfer.tree.listing.lister import Page, Unlisted
 from twinhive.transfer.tree.listing.unchanged import NothingToDo, SomethingToDoError, asked_pairs, planner_of
 from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectory

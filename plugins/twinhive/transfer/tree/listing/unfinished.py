@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
-from twinhive.model.files import base_name, is_unfinished
-from twinhive.ports import TreeReader
+from twinhive.core.model.files import base_name, is_unfinished
+from twinhive.core.ports import TreeReader
 from twinhive.transfer.tree.listing.lister import Page
 from twinhive.transfer.tree.request import SyncOptions
 

@@ -2,9 +2,9 @@
 
 from typing import Any, cast
 
-from twinhive.model.errors import Refused, Unexplained
-from twinhive.model.files import ChecksumForm
-from twinhive.ports import TreeReader
+from twinhive.core.model.errors import Refused, Unexplained
+from twinhive.core.model.files import ChecksumForm
+from twinhive.core.ports import TreeReader
 
 
 class SourceUnreadable(Refused):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 
 _IN_MEMORY = 2000

@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator, Iterator
 from itertools import chain
 from typing import Protocol
 
-from twinhive.model.errors import ChangedMeanwhile, Refused
-from twinhive.model.files import FileStatus, name_order
-from twinhive.ports import FileReader
+from twinhive.core.model.errors import ChangedMeanwhile, Refused
+from twinhive.core.model.files import FileStatus, name_order
+from twinhive.core.ports import FileReader
 from twinhive.transfer.tree.listing.lister import Lister, Page, Unlisted
 from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectories, WaitingDirectory
 from twinhive.transfer.tree.tree_places import has_only_ours

@@ -1,8 +1,8 @@
 """Make the plan of a copy, and say when it must not be carried out."""
 
-from twinhive.model.errors import ActNow, Refused
-from twinhive.model.files import base_name
-from twinhive.ports import FileReader
+from twinhive.core.model.errors import ActNow, Refused
+from twinhive.core.model.files import base_name
+from twinhive.core.ports import FileReader
 from twinhive.transfer.tree.path_rule import Layout
 from twinhive.transfer.tree.planning.plan import Plan, Unreadable
 from twinhive.transfer.tree.planning.planner import Planner

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import cached_property
 
-from twinhive.model.errors import SourceMoved
-from twinhive.model.files import FileStatus, authority
-from twinhive.ports import FileReader
+from twinhive.core.model.errors import SourceMoved
+from twinhive.core.model.files import FileStatus, authority
+from twinhive.core.ports import FileReader
 from twinhive.transfer.tree import conflicts
 from twinhive.transfer.tree.deletable import Deletable
 from twinhive.transfer.tree.listing.compare import Comparison, unwritable

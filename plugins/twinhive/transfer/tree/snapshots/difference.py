@@ -7,7 +7,7 @@ something new it is the directory's path. Only where a renamed path is now is sa
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from twinhive.model.files import ChangeKind, SnapshotChange
+from twinhive.core.model.files import ChangeKind, SnapshotChange
 from twinhive.transfer.tree.planning.plan import Move
 from twinhive.transfer.tree.planning.planner import above_of
 from twinhive.transfer.tree.snapshots.snapshot_sync import is_of_ours

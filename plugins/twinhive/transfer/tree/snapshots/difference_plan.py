@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from twinhive.model.errors import ActNow
-from twinhive.model.files import FileStatus, join
-from twinhive.ports import TreeReader
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import FileStatus, join
+from twinhive.core.ports import TreeReader
 from twinhive.transfer.tree.listing.unfinished import left_out
 from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectory
 from twinhive.transfer.tree.path_rule import Layout, Root

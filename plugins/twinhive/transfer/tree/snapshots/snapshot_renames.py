@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from twinhive.model.errors import ActNow
-from twinhive.model.files import is_below, join
-from twinhive.model.outside_paths import is_collapsed
-from twinhive.ports import FileWriter, if_there
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import is_below, join
+from twinhive.core.model.outside_paths import is_collapsed
+from twinhive.core.ports import FileWriter, if_there
 from twinhive.transfer.engine.workers import twice
 from twinhive.transfer.tree.deleting import put_away
 from twinhive.transfer.tree.planning.plan import Plan

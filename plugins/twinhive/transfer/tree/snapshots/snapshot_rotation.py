@@ -2,8 +2,8 @@
 
 from contextlib import suppress
 
-from twinhive.model.errors import AlreadyThere, Refused, TwinhiveError
-from twinhive.ports import SnapshotWriter, TreeSource, TreeWriter
+from twinhive.core.model.errors import AlreadyThere, Refused, TwinhiveError
+from twinhive.core.ports import SnapshotWriter, TreeSource, TreeWriter
 from twinhive.transfer.tree.path_rule import Layout
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan

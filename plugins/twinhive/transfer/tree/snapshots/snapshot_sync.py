@@ -8,9 +8,9 @@ run has left something else.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from twinhive.model.errors import ActNow
-from twinhive.model.files import SnapshotChange, join, short_hash
-from twinhive.ports import SnapshotReader, TreeReader
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import SnapshotChange, join, short_hash
+from twinhive.core.ports import SnapshotReader, TreeReader
 from twinhive.transfer.tree.path_rule import Layout
 from twinhive.transfer.tree.request import Mode, SyncOptions
 from twinhive.transfer.tree.tree_places import is_ours

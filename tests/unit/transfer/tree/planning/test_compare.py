@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.listing.compare import Comparison, unwritable
 from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.tree_actions import ActionKind

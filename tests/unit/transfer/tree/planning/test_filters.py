@@ -1,6 +1,6 @@
 import pytest
 
-from twinhive.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings
 from twinhive.transfer.tree.listing.path_filters import Filter
 
 

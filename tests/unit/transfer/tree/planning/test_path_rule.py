@@ -1,8 +1,8 @@
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.model.errors import ActNow, AlreadyThere, InvalidSettings, Missing, Refused
-from twinhive.model.files import base_name, join
+from twinhive.core.model.errors import ActNow, AlreadyThere, InvalidSettings, Missing, Refused
+from twinhive.core.model.files import base_name, join
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.tree_places import Places, is_ours

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from twinhive.model.files import FileStatus
+from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.listing.spool import Spool
 from twinhive.transfer.tree.planning.plan import EXAMPLES, Conflict, Move, Plan
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction

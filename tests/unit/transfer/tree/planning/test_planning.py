@@ -18,7 +18,7 @@ from tests.support.hdfs.planned_trees import (
     sides,
     trees,
 )
-from twinhive.model.errors import Refused
+from twinhive.core.model.errors import Refused
 from twinhive.transfer.tree.listing.path_filters import Filter
 from twinhive.transfer.tree.path_rule import lay_out
 from twinhive.transfer.tree.planning.make_plan import make_plan, refuse

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from twinhive.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings
 from twinhive.transfer.tree.request import LETTERS, USUAL_LETTERS, Deletes, SyncOptions, preserved_letters
 
 

@@ -1,0 +1,200 @@
+"""Describe databases, tables and partitions as values.
+
+Each object carries `thrift`, its Thrift struct in TJSON text exactly as the metastore gave it,
+so that fields which this version does not understand survive a read and a write. The named
+fields are the ones that replication decides upon; where both say something, the field wins
+(adapters put the fields back into the struct when they write).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from twinhive.core.model.constraints import Constraint, TablePair
+from twinhive.core.model.names import TableName, partition_name
+
+Parameters = Mapping[str, str]
+
+
+class TableKind(Enum):
+    """What a table is to replication."""
+
+    MANAGED = "managed"
+    """Hive owns the files: metadata and files follow the event log."""
+    EXTERNAL = "external"
+    """Somebody else owns the files: metadata in the log, files by directory sync."""
+    VIEW = "view"
+    """A query: metadata only."""
+    MATERIALIZED_VIEW = "materialized view"
+    """A query with files that Hive rebuilds; not replicated."""
+    TRANSACTIONAL = "transactional"
+    """A managed ACID table: its files mean nothing without the transaction tables."""
+    HANDLER = "storage handler"
+    """Its rows are not plain files of its directory (Iceberg, HBase, JDBC): a copy of that would not be the table."""
+
+    @property
+    def why_left_out(self) -> str | None:
+        """Say why no policy replicates such tables, None for a kind that replication follows."""
+        return _LEFT_OUT.get(self)
+
+    @property
+    def has_files(self) -> bool:
+        """True when its rows are in files of its own."""
+        return self not in (TableKind.VIEW, TableKind.MATERIALIZED_VIEW)
+
+    @property
+    def is_all_in_log(self) -> bool:
+        """True when the log's events bring all of it: its definition, and its files if it has any."""
+        return self in (TableKind.MANAGED, TableKind.VIEW)
+
+    @property
+    def has_logged_files(self) -> bool:
+        """True when the log's events bring its files: nobody but Hive writes them."""
+        return self is TableKind.MANAGED
+
+    @property
+    def has_comparable_files(self) -> bool:
+        """True when files of two sides that differ tell of a write without an event: the log alone changes them."""
+        return self is TableKind.MANAGED
+
+    @property
+    def has_listed_content(self) -> bool:
+        """True when constraints, partitions and files are listed at the source, and again where the log is unsure."""
+        return self in (TableKind.MANAGED, TableKind.EXTERNAL)
+
+    @property
+    def has_plain_files(self) -> bool:
+        """True when its rows are the files of its directories: a copy of these is a copy of the table."""
+        return self in (TableKind.MANAGED, TableKind.EXTERNAL)
+
+
+_LEFT_OUT = {
+    TableKind.TRANSACTIONAL: "transactional table: not replicated yet",
+    TableKind.HANDLER: "table of a storage handler: its rows are not in its directory",
+    TableKind.MATERIALIZED_VIEW: "materialized view: the replica's Hive has to build it",
+}
+_KINDS = {
+    "MANAGED_TABLE": TableKind.MANAGED,
+    "EXTERNAL_TABLE": TableKind.EXTERNAL,
+    "VIRTUAL_VIEW": TableKind.VIEW,
+    "MATERIALIZED_VIEW": TableKind.MATERIALIZED_VIEW,
+}
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database. Locations are URIs without a trailing slash, or None where not set."""
+
+    name: str
+    location: str | None
+    managed_location: str | None
+    parameters: Parameters
+    thrift: str = field(repr=False)
+    comment: str | None = None
+    owner: str | None = None
+    connector: str | None = None
+    """Of a database of type REMOTE: the data connector that it is reached by, if it names one."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table or a view. `location` is None for views; `columns` are (name, type) pairs.
+
+    `constraints` are None where nobody has read them: they are no part of the struct, and an event that tells of a
+    table tells them apart.
+    """
+
+    name: TableName
+    table_type: str
+    location: str | None
+    partition_keys: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    parameters: Parameters
+    thrift: str = field(repr=False)
+    constraints: tuple[Constraint, ...] | None = None
+
+    @property
+    def kind(self) -> TableKind:
+        """Classify by type and by the `transactional` parameter."""
+        kind = _KINDS.get(self.table_type, TableKind.EXTERNAL)
+        if kind is TableKind.MANAGED and self.parameters.get("transactional", "").lower() == "true":
+            return TableKind.TRANSACTIONAL
+        if kind in (TableKind.MANAGED, TableKind.EXTERNAL) and self._has_handler:
+            return TableKind.HANDLER
+        return kind
+
+    @property
+    def _has_handler(self) -> bool:
+        return "storage_handler" in self.parameters or self.parameters.get("table_type", "").upper() == "ICEBERG"
+
+    @property
+    def is_external(self) -> bool:
+        """True when somebody else owns the files."""
+        return self.kind is TableKind.EXTERNAL
+
+    @property
+    def purges(self) -> bool:
+        """True when a drop of this external table deletes its data (Hive's `external.table.purge`)."""
+        return self.parameters.get("external.table.purge", "").lower() == "true"
+
+    @property
+    def foreign_keys(self) -> tuple[TablePair, ...]:
+        """The table with each other one that a foreign key of it refers to."""
+        return tuple(
+            (self.name, parent) for parent in sorted({one.parent for one in self.constraints or () if one.parent})
+        )
+
+    @property
+    def has_files(self) -> bool:
+        """True for a table whose rows are in files of its own."""
+        return self.kind.has_files
+
+    def at(self, name: TableName, location: str | None) -> "Table":
+        """Return the same table under another name and location."""
+        return replace(self, name=name, location=location)
+
+    def with_constraints(self, constraints: tuple[Constraint, ...] | None) -> "Table":
+        """Return the same table with these constraints instead of its own."""
+        return replace(self, constraints=constraints)
+
+    def with_parameters(self, parameters: Parameters) -> "Table":
+        """Return the same table with these parameters instead of its own."""
+        return replace(self, parameters=parameters)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition of a table, by its values in the order of the table's partition keys."""
+
+    table: TableName
+    values: tuple[str, ...]
+    location: str | None
+    parameters: Parameters
+    thrift: str = field(repr=False)
+
+    def name(self, keys: tuple[str, ...]) -> str:
+        """Return the partition's name, which is its default directory below the table's."""
+        return partition_name(keys, self.values)
+
+    def at(self, table: TableName, location: str | None) -> "Partition":
+        """Return the same partition of another table at another location."""
+        return replace(self, table=table, location=location)
+
+    def with_parameters(self, parameters: Parameters) -> "Partition":
+        """Return the same partition with these parameters instead of its own."""
+        return replace(self, parameters=parameters)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A permanent function. `resources` are the URIs of its jars, files and archives."""
+
+    database: str
+    name: str
+    class_name: str
+    resources: tuple[str, ...]
+    thrift: str = field(repr=False)
+
+    def at(self, database: str, resources: tuple[str, ...]) -> "Function":
+        """Return the same function in another database, with its resources elsewhere."""
+        return replace(self, database=database, resources=resources)

@@ -1,0 +1,90 @@
+"""Which copies are what their objects are now: nothing in the log has touched these since, nor their directories."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+
+from twinhive.core.model.changes.events import Position
+from twinhive.core.model.copies.copy_marks import CopyMark, DirectoryState
+from twinhive.core.model.copies.touches import Values
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.names import TableName
+from twinhive.core.ports import MetastoreReader
+from twinhive.federation.routing.log_tail import NEVER, LogTail, Reading
+from twinhive.hive.events.reader import position_at
+
+StatesOf = Callable[[Mapping[str, DirectoryState]], Mapping[str, DirectoryState]]
+"""Directories as they are now, by their paths: by one look at each directory around those of which a state is known."""
+
+
+def read_tail(log: MetastoreReader, event_id: int) -> LogTail:
+    """Read what came after an event."""
+    try:
+        reading = Reading(log.log_id(), event_id, position_at(log, event_id))
+        reading.go_on(log)
+    except ActNow as error:
+        return LogTail(log.log_id(), event_id, Position(event_id), since=NEVER, untold=str(error.words.what))
+    return reading.tail
+
+
+class FollowedLog:
+    """The tail of one metastore's log, read once, and from then on only what is new. Threads may share it.
+
+    It holds at most `most` touches of objects: after more of them each question reads the log as if it were the first.
+    """
+
+    def __init__(self, most: int = 100_000) -> None:
+        self._most = most
+        self._read: Reading | None = None
+        self._lock = Lock()
+
+    def tail(self, log: MetastoreReader, event_id: int) -> LogTail:
+        """Return what `read_tail` would return now."""
+        with self._lock:
+            read, self._read = self._read, None  # what fails is not gone on with
+            if read is None or event_id < read.begin or read.log_id != log.log_id():
+                read = Reading(log.log_id(), event_id, position_at(log, event_id))
+            try:
+                read.go_on(log)
+            except ActNow:
+                return read_tail(log, event_id)
+            if read.since == NEVER:  # the log is not the one that was read
+                return read_tail(log, event_id)
+            if read.count <= self._most:
+                self._read = read
+            return read.tail
+
+
+@dataclass
+class Freshness:
+    """Judges copies. The log is read once, from the oldest event asked for; directories only where `look` is given."""
+
+    log: MetastoreReader
+    look: StatesOf | None
+    read: Callable[[MetastoreReader, int], LogTail] = read_tail
+    _tail: LogTail | None = field(default=None, init=False)
+
+    def stale(
+        self, table: TableName, marks: Mapping[Values, CopyMark], places: Mapping[Values, str]
+    ) -> dict[Values, str]:
+        """Return which copies of a table may not be read, and why. `places` are the objects' own directories."""
+        if not marks:
+            return {}
+        events = [mark.event_id for mark in marks.values()]
+        tail = self._between(min(events), max(events))
+        found = {values: tail.stale(mark, table, values) for values, mark in marks.items()}
+        if self.look is not None:
+            current = [values for values, why in found.items() if why is None]
+            states = self.look({places[values]: marks[values].directory for values in current})
+            found |= {values: _changed(marks[values], states.get(places[values])) for values in current}
+        return {values: why for values, why in found.items() if why is not None}
+
+    def _between(self, first: int, last: int) -> LogTail:
+        """Return a tail that begins with an event at the latest, and ends with another, if the log has that one."""
+        if self._tail is None or first < self._tail.begin or last > self._tail.end.event_id:
+            self._tail = self.read(self.log, first)
+        return self._tail
+
+
+def _changed(mark: CopyMark, state: DirectoryState | None) -> str | None:
+    return None if state == mark.directory else "files of the object were written without an event"

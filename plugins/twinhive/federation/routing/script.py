@@ -1,0 +1,81 @@
+"""Scripts of several statements: `USE CLUSTER c`, `USE CLUSTER` and `USE db` say where the next ones run.
+
+These are read here: sqlglot takes CLUSTER for the name of a database.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sqlglot.dialects.hive import Hive
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import TokenType
+
+from twinhive.core.model.errors import ActNow
+from twinhive.federation.routing.use_cluster import use_cluster
+
+_NAME = r"(?:`(?P<quoted>[^`]+)`|(?P<plain>[\w-]+))"
+_GAP = r"(?:\s+|(?=`))"
+_USE = re.compile(
+    rf"use{_GAP}(?:(?:database|schema|namespace){_GAP})?(?:`?(?:hive|spark_catalog)`?\s*\.\s*)?{_NAME}", re.IGNORECASE
+)
+_ANY_USE = re.compile(r"use\b|set\s+catalog\b", re.IGNORECASE)
+_COMMENT = re.compile(r"\s*(?:--[^\n]*(?:\n|$)|/\*(?!\+).*?\*/)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class InSession:
+    """A statement of a script, with the database and the cluster (None: whichever fits) of the session at it."""
+
+    sql: str
+    database: str
+    cluster: str | None
+
+
+def statements_of(
+    script: str, database: str, cluster: str | None = None, known: Callable[[str], str] = str
+) -> Iterator[InSession]:
+    """Yield the statements of a script that are to be run, each in its session. Raises ActNow.
+
+    `known` returns a cluster that USE CLUSTER names, or raises: also where no statement follows.
+    """
+    for text in _cut(script):
+        bare = _COMMENT.sub(" ", text).strip()
+        if not bare:
+            continue
+        if said := use_cluster(bare):
+            cluster = said.cluster and known(said.cluster)
+        elif found := _USE.fullmatch(bare):
+            database = (found["quoted"] or found["plain"]).lower()
+        elif _ANY_USE.match(bare):
+            raise _unknown_use(bare)
+        else:
+            yield InSession(text.strip(), database, cluster)
+
+
+def _unknown_use(text: str) -> ActNow:
+    return ActNow(
+        "where the next statements would look for their tables cannot be told",
+        found=" ".join(text.split())[:200],
+        expected="USE database, USE CLUSTER cluster, or USE CLUSTER",
+        next_step="name a database of this metastore, or write it before the names of the tables",
+    )
+
+
+def _cut(script: str) -> Iterator[str]:
+    """Yield the texts between semicolons, those in texts and comments not counted."""
+    begin = 0
+    try:
+        tokens = Hive().tokenize(script)
+    except SqlglotError as error:
+        raise ActNow(
+            "the script cannot be cut into statements",
+            found=str(error).partition("\n")[0],
+            expected="statements of SQL, each but the last ended by a semicolon",
+            next_step="close its texts and comments",
+        ) from error
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            yield script[begin : token.start]
+            begin = token.end + 1
+    yield script[begin:]

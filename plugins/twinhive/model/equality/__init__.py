@@ -1,1 +1,0 @@
-"""What both clusters must have equal, and how that is proved."""

@@ -1,0 +1,215 @@
+"""Make the database that was failed over from the replica of what took over: the first step of the reverse policy.
+
+What only it has is copied into a database of its own first. Nothing of its content is changed: it is stamped, and
+marked as following from the event after which the users of the new primary began. The policy is paused then, with
+everything asked for: people look at what differs before it goes on, and the next window brings that over, and nothing
+that is equal.
+"""
+
+from dataclasses import dataclass
+
+from twinhive.core.model.errors import ActNow, Foreign, Missing, Promoted, Refused
+from twinhive.core.model.external.modes import NO_BASE
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.model.marks import EXTERNAL_BASE, PHASE, POLICY, SOURCE_FOR, Phase, ReplicaState, Stamp, own_marks
+from twinhive.core.model.next_steps import command
+from twinhive.core.model.objects import Database
+from twinhive.core.model.policy import Policy
+from twinhive.core.model.switching.fence import FenceMark
+from twinhive.core.model.text import render
+from twinhive.core.owned.staging import claim_staging
+from twinhive.core.ports import Lease, ReadPorts, WritePorts
+from twinhive.core.step.base import Work
+from twinhive.core.step.holding import hold_lease
+from twinhive.operations.actions.operation import Holder, look_first, person
+from twinhive.operations.failover.diverged.keeping import keep_diverged, plan_kept
+from twinhive.operations.failover.fence.fenced_files import delete_snapshots
+from twinhive.operations.failover.fence.lifting import let_files_in
+from twinhive.operations.failover.fence.note import note_of
+from twinhive.operations.failover.promotion import PROMOTED, Promotion
+from twinhive.replication.dump.claiming import claim_dumps
+from twinhive.replication.replica.looked_sets import forget_looked
+from twinhive.replication.replica.stamping import stamp_everything
+from twinhive.replication.requests.request_files import pause, request_everything
+
+
+@dataclass(frozen=True)
+class Failback:
+    """Let the reverse policy follow: its source is the primary that took over, its replica the database before that."""
+
+    policy: Policy
+    holder: Holder
+
+    def plan(self, ports: WritePorts) -> list[str]:
+        """Say what would be done."""
+        promotion, database = self._found(ports)
+        if self._follows(database, promotion):
+            return self._next(promotion)
+        tables = len(ports.replica.table_names(database.name))
+        return [
+            f"{self.policy.source} has taken over from {self.policy.replica} after event {promotion.begin.event_id} of "
+            "its own log",
+            *plan_kept(ports, self.policy, promotion),
+            f"would stamp {tables} tables of {self.policy.replica} with their partitions; no content is changed",
+            f"would mark {self.policy.replica} as the replica of policy {self.policy.name}, and pause the policy",
+        ]
+
+    def followed(self, ports: ReadPorts) -> list[str]:
+        """Return what there is to say where the old primary follows already; else nothing."""
+        promotion, database = self._found(ports)
+        return self._next(promotion) if self._follows(database, promotion) else []
+
+    def keep(self, ports: WritePorts) -> list[str]:
+        """Copy what only the old primary has into a database of its own; nothing else is changed."""
+        policy = self.policy
+        self._found(ports)
+        claim_staging(ports.replica_files, policy)
+        with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.LOAD) as lease:
+            promotion, database = self._found(ports)
+            if self._follows(database, promotion):
+                return self._next(promotion)
+            kept = keep_diverged(ports, policy, promotion, lease)
+        return kept or [f"{policy.replica} has nothing alone that is not kept already"]
+
+    def run(self, ports: WritePorts) -> list[str]:
+        """Stamp, ask for everything, pause, and mark last; a second run goes on where a first one was killed."""
+        policy = self.policy
+        promotion, database = self._found(ports)
+        if self._follows(database, promotion):
+            return self._next(promotion)
+        claim_staging(ports.replica_files, policy)
+        claim_dumps(ports.dump_files, policy)
+        with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.LOAD) as lease:
+            promotion, database = self._found(ports)
+            kept = keep_diverged(ports, policy, promotion, lease)
+            stamp = Stamp(promotion.log, promotion.begin.event_id)
+            tables = stamp_everything(
+                ports, policy, lease, stamp, lambda text: Stamp.log_of(text) == promotion.log, made_by="failback"
+            )
+            ports.source_marker.mark(policy.source.database, policy.name)
+            request_everything(ports.replica_files, policy, person(self.holder))
+            # The new primary's log tells nothing of what was marked here.
+            forget_looked(ports.replica_files, policy)
+            pause(ports.replica_files, policy, render(look_first("failback", policy.name)), person(self.holder))
+            opened = self._open(ports, database, lease)
+            lease.confirm()
+            database = self._found(ports)[1]
+            gone = own_marks(database.parameters).keys() - {SOURCE_FOR}
+            stays = {key: value for key, value in database.parameters.items() if key not in gone}
+            ports.replica.set_database_parameters(database.name, {**stays, **self._state(promotion).written()})
+        return [*kept, *opened, f"stamped: {tables} tables of {policy.replica}", *self._next(promotion)]
+
+    def _open(self, ports: WritePorts, database: Database, lease: Lease) -> list[str]:
+        """Let files into the old primary again, from now on those of the replication; its mark goes with the others."""
+        mark = FenceMark.read(database.parameters)
+        if mark is None:
+            return []
+        note = note_of(ports.source_files, mark)
+        # The operator's command is not run: it lets users in, who stay away from a replica.
+        lines = let_files_in(note, ports.trees.replica, lease.confirm)
+        delete_snapshots(note, ports.trees.replica, lease.confirm)
+        return lines
+
+    def _state(self, promotion: Promotion) -> ReplicaState:
+        external = self.policy.external
+        base = external.base_mark if external.included else None
+        return ReplicaState(
+            Phase.FOLLOWING, self.policy.name, promotion.log, position=promotion.begin, external_base=base
+        )
+
+    def _follows(self, database: Database, promotion: Promotion) -> bool:
+        state = ReplicaState.read(database.parameters) if POLICY in database.parameters else None
+        return state is not None and state.phase is Phase.FOLLOWING and state.log_id == promotion.log
+
+    def _next(self, promotion: Promotion) -> list[str]:
+        policy = self.policy
+        return [
+            f"{policy.replica} is the replica of policy {policy.name} since event {promotion.begin.event_id} of "
+            f"{policy.source}",
+            f"look at what differs: twinhive resync {policy.name} --all --dry-run",
+            "what only the old primary had is kept where the lines above say, and is replaced by what the new one has; "
+            "to bring that over: "
+            f"twinhive pause {policy.name} --off",
+        ]
+
+    def _found(self, ports: ReadPorts) -> tuple[Promotion, Database]:
+        """Return since when the source is the primary, and the old one. Raises what keeps the two from being these."""
+        policy = self.policy
+        source = ports.source.database(policy.source.database)
+        if source is None:
+            raise Missing(
+                f"there is no source database {policy.source}",
+                found="no such database",
+                expected="a database that has taken over from another one",
+                next_step="correct source.database in the policy file",
+            )
+        promotion = Promotion.read(source.parameters)
+        if promotion is None or promotion.log != ports.source.log_id():
+            raise ActNow(
+                f"{policy.source} has not taken over from {policy.replica}",
+                found=f"{PROMOTED} = {source.parameters.get(PROMOTED) or '(not set)'}",
+                expected=f"the mark of a failover, with the log {ports.source.log_id()}",
+                next_step="fail over first, by the policy that replicates into it; or give the two sides of the policy "
+                "file the other way round",
+            )
+        self._refuse_other_places(source)
+        database = self._old_primary(ports, promotion)
+        self._refuse_primary(database, promotion)
+        return promotion, database
+
+    def _refuse_other_places(self, source: Database) -> None:
+        """Refuse to bring external tables elsewhere than to where the old primary has them."""
+        external, made_with = self.policy.external, source.parameters.get(EXTERNAL_BASE, NO_BASE)
+        if external.included and external.undone_mark.rstrip("/") != made_with.rstrip("/"):
+            raise Refused(
+                f"policy {self.policy.name} would not bring external tables back to where they were",
+                found=f"in the policy file: {external.undone_mark}; {self.policy.source} says: {made_with}",
+                expected="the base directory with which they were brought over, as external_tables.return_from",
+                next_step="correct external_tables of the policy that fails back (failover.reverse does it by itself), "
+                "or leave external tables out: external_tables.include: false",
+            )
+
+    def _refuse_primary(self, database: Database, promotion: Promotion) -> None:
+        """Refuse a replica that has taken over since: what its users write would be replaced."""
+        theirs = Promotion.read(database.parameters)
+        is_later = (
+            theirs is not None
+            and theirs.source_log == promotion.log
+            and theirs.position.event_id >= promotion.begin.event_id
+        )
+        if is_later and database.parameters.get(PHASE) == Phase.PROMOTED.value:
+            raise Promoted(
+                f"{self.policy.replica} is the primary: it has taken over from {self.policy.source} since",
+                found=f"{PROMOTED} = {theirs}",
+                expected=f"an old primary, written by nobody since {self.policy.source} took over",
+                next_step="nothing is to be done in this direction; the other policy of the two makes "
+                f"{self.policy.source} its replica",
+            )
+
+    def _old_primary(self, ports: ReadPorts, promotion: Promotion) -> Database:
+        policy = self.policy
+        database = ports.replica.database(policy.replica.database)
+        if database is None:
+            raise Missing(
+                f"the old primary {policy.replica} is not there any more",
+                found="no such database",
+                expected="the database that was failed over from",
+                next_step=f"start the DAG {policy.name}.bootstrap: all of it is copied",
+            )
+        was = (promotion.source_log, promotion.source)
+        if was != (ports.replica.log_id(), policy.replica.database):
+            raise Foreign(
+                f"{policy.replica} is not what {policy.source} has taken over from: nothing of it is touched",
+                found=f"database {policy.replica.database}, log {ports.replica.log_id()}",
+                expected=f"database {promotion.source}, log {promotion.source_log}",
+                next_step="correct replica in the policy file",
+            )
+        owner = database.parameters.get(POLICY)
+        if owner not in (None, policy.name):
+            raise Foreign(
+                f"{policy.replica} belongs to another policy",
+                found=f"{POLICY} = {owner}",
+                expected=f"no mark, or that of policy {policy.name}",
+                next_step="end that policy first with: " + command("twinhive", "forget", owner),
+            )
+        return database

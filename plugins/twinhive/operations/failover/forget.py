@@ -1,0 +1,207 @@
+"""Give a replica up: its marks, dumps and staged files go, what its tables hold stays.
+
+The order makes a second try possible. A note in staging says that it was begun; content that no table uses any more
+goes while the marks say whose it is; stamps go before the database's marks, which say whose that is; staging, with the
+note in it, goes last and at once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from twinhive.core.model.errors import Foreign, Missing, TryAgain
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.model.marks import (
+    DIRECTORY_MARK,
+    POLICY,
+    SOURCE_FOR,
+    SOURCE_LOG,
+    STAMP,
+    Phase,
+    ReplicaState,
+    Stamp,
+    own_marks,
+    without_marks,
+)
+from twinhive.core.model.next_steps import bootstrap, command
+from twinhive.core.model.objects import Database, Parameters, Partition, Table
+from twinhive.core.model.policy import Policy
+from twinhive.core.model.text import Text
+from twinhive.core.ports import Lease, MetastoreReader, ReadPorts, WritePorts
+from twinhive.core.step.base import Work
+from twinhive.core.step.holding import hold_lease, lease_directory
+from twinhive.operations.actions.operation import Holder
+from twinhive.operations.failover.forget_at_source import forget_at_source
+from twinhive.operations.failover.forget_files import (
+    plan_leftovers,
+    plan_own_directories,
+    remove_leftovers,
+    remove_own_directories,
+)
+from twinhive.replication.requests.request_files import begin_forgetting, forgetting_has_begun
+
+_TABLES_PER_CALL = 200
+_OTHER_POLICY = "correct replica.database in the policy file, or forget it by the policy that it belongs to"
+
+
+class _Found(Enum):
+    ABSENT = "there is no replica database"
+    MARKED = "the replica database carries this policy's marks"
+    UNMARKED = "the replica database carries no marks any more"
+    NOTHING = "nothing is left of the policy on the replica"
+
+
+@dataclass(frozen=True)
+class Forget:
+    """Make an ordinary database of a replica."""
+
+    policy: Policy
+    holder: Holder
+
+    def plan(self, ports: WritePorts) -> list[str]:
+        """Say what would go and what would stay."""
+        policy = self.policy
+        found, database = self._find(ports)
+        lines = [f"{policy.replica}: {found.value}"]
+        if found is _Found.MARKED and database is not None:
+            stamped = sum(1 for _ in _ours(ports.replica, database))
+            lines += [
+                f"would be removed: marks of database {policy.replica} ({', '.join(sorted(_marks(database)))})",
+                f"would be removed: marks of {stamped} tables and of their partitions",
+                f"would stay: database {policy.replica} with all tables, partitions and functions, and their files",
+                *plan_leftovers(ports, policy),
+            ]
+        if base := policy.external.base_directory:
+            lines.append(f"would be released: the base directory {base}; what lies below it stays")
+        lines.append(
+            f"would be removed: the mark of the policy at {policy.source}; dropped files are no longer kept for it"
+        )
+        return lines + plan_own_directories(ports, policy)
+
+    def run(self, ports: WritePorts) -> list[str]:
+        """Remove all that; killed anywhere, a second run goes on."""
+        policy = self.policy
+        lines, log_id = [], None
+        self._find(ports)  # refuses before there is a lease
+        with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.FORGET) as lease:
+            found, database = self._find(ports)
+            lines.append(f"{policy.replica}: {found.value}")
+            begin_forgetting(ports.replica_files, policy)
+            if found is _Found.MARKED and database is not None:
+                log_id = database.parameters.get(SOURCE_LOG)
+                lines += remove_leftovers(ports, policy, lease)
+                tables, partitions = self._unstamp(ports, database, lease)
+                lines.append(f"removed: marks of {tables} tables and {partitions} partitions")
+                lease.confirm()
+                ports.replica.set_database_parameters(database.name, _without(database))
+                lines.append(f"removed: marks of database {policy.replica}; what its tables hold stays as it is")
+        at_source = forget_at_source(ports, policy, self.holder, log_id)
+        own = remove_own_directories(ports, policy, keeps_note=at_source.keeps_note)
+        is_all = at_source.is_all and own.is_all
+        file = f"remove the policy file of {policy.name}, so that its DAGs go too"
+        lines += [*at_source.lines, *own.lines, file if is_all else f"if {policy.source} is gone for good: {file}"]
+        return lines
+
+    def _find(self, ports: ReadPorts) -> tuple[_Found, Database | None]:
+        """Return what there is to forget. Raises Foreign for a database of somebody else's."""
+        policy = self.policy
+        database = ports.replica.database(policy.replica.database)
+        if database is None:
+            return _Found.ABSENT, None
+        owner = database.parameters.get(POLICY)
+        if owner == policy.name and self._is_of_this_source(ports, database):
+            return _Found.MARKED, database
+        if owner is None and forgetting_has_begun(ports.replica_files, policy):
+            return _Found.UNMARKED, database
+        if owner is None and self._left_nothing(ports):
+            return _Found.NOTHING, database
+        log_id = database.parameters.get(SOURCE_LOG)
+        raise Foreign(
+            f"database {policy.replica} does not belong to policy {policy.name}: nothing of it is forgotten",
+            found=f"{POLICY} = {owner or '(not set)'}, {SOURCE_LOG} = {log_id or '(not set)'}",
+            expected=f"{POLICY} = {policy.name}, and the log of {policy.source.cluster}",
+            next_step=self._way_on(database) if owner == policy.name else _OTHER_POLICY,
+        )
+
+    def _way_on(self, database: Database) -> Text:
+        """Return what to do about a replica of this policy whose source is another by now: its metastore was made anew.
+
+        Marks that speak of a log that is gone are not taken away: nothing says any more what is equal.
+        """
+        policy = self.policy
+        if ReplicaState.read(database.parameters).phase is Phase.PROMOTED:
+            return (
+                f"do not drop it: it has taken over; while the metastore of {policy.source.cluster} does not answer: "
+                + command("twinhive", "forget", policy.name)
+            )
+        return (
+            f"drop the replica on {policy.replica.cluster} (DROP DATABASE {policy.replica.database} CASCADE); then "
+            + bootstrap(policy.name)
+            + ", or end the policy: "
+            + command("twinhive", "forget", policy.name)
+        )
+
+    def _is_of_this_source(self, ports: ReadPorts, database: Database) -> bool:
+        """Compare the logs; a source that does not answer any more must not keep a replica for ever."""
+        try:
+            return database.parameters.get(SOURCE_LOG) == ports.source.log_id()
+        except TryAgain:
+            return True
+
+    def _left_nothing(self, ports: ReadPorts) -> bool:
+        """True when nothing is in staging; the lease that this very run holds does not count."""
+        ((_, children),) = ports.replica_files.list_directories([self.policy.staging])
+        return not any(child.path != lease_directory(self.policy) for child in children or ())
+
+    def _unstamp(self, ports: WritePorts, database: Database, lease: Lease) -> tuple[int, int]:
+        """Take the marks from tables, a table's after those of its partitions; return how many lost theirs."""
+        tables = partitions = 0
+        for table in _ours(ports.replica, database):
+            for some in _marked_partitions(ports.replica, table, self.policy.options.partitions_per_call):
+                lease.confirm()
+                ports.replica.alter_partitions([one.with_parameters(without_marks(one.parameters)) for one in some])
+                partitions += len(some)
+            lease.confirm()
+            self._unmark_directory(ports, table)
+            ports.replica.alter_table(table.name, table.with_parameters(without_marks(table.parameters)))
+            tables += 1
+        return tables, partitions
+
+    def _unmark_directory(self, ports: WritePorts, table: Table) -> None:
+        """Empty the mark of a directory that a load has built: a later load must not take it for its own."""
+        if table.location is None or not table.location.startswith(ports.replica_files.root):
+            return
+        try:
+            mark = ports.replica_files.attribute(table.location, DIRECTORY_MARK)
+            if mark and mark.partition(":")[0] == self.policy.name:
+                ports.replica_files.set_attribute(table.location, DIRECTORY_MARK, "")
+        except Missing:
+            return
+
+
+def _ours(replica: MetastoreReader, database: Database) -> Iterator[Table]:
+    """Yield the tables that carry a stamp of the replica's source log."""
+    names = replica.table_names(database.name)
+    for start in range(0, len(names), _TABLES_PER_CALL):
+        for table in replica.tables(database.name, names[start : start + _TABLES_PER_CALL]):
+            stamp = Stamp.parse(table.parameters.get(STAMP))
+            if stamp is not None and stamp.log_id == database.parameters.get(SOURCE_LOG):
+                yield table
+
+
+def _marked_partitions(replica: MetastoreReader, table: Table, per_call: int) -> Iterator[list[Partition]]:
+    names = replica.partition_names(table.name) if table.partition_keys else []
+    for start in range(0, len(names), per_call):
+        found = replica.partitions(table.name, names[start : start + per_call])
+        if marked := [one for one in found if own_marks(one.parameters)]:
+            yield marked
+
+
+def _marks(database: Database) -> set[str]:
+    """Return the keys that replication into this database has set; that it is a source of another one stays."""
+    return own_marks(database.parameters).keys() - {SOURCE_FOR}
+
+
+def _without(database: Database) -> Parameters:
+    gone = _marks(database)
+    return {key: value for key, value in database.parameters.items() if key not in gone}

@@ -1,0 +1,110 @@
+"""Call the replica's metastore under the lease, and keep the twin in step with what was written."""
+
+from collections.abc import Sequence
+
+from twinhive.core.model.errors import ActNow, Missing
+from twinhive.core.model.marks import STAMP
+from twinhive.core.model.names import TableName
+from twinhive.core.model.next_steps import resync
+from twinhive.core.model.objects import Partition, Table
+from twinhive.core.model.policy import Policy
+from twinhive.core.model.text import Clear
+from twinhive.replication.apply.apply_progress import Progress
+from twinhive.replication.apply.creating import absent_before
+from twinhive.replication.apply.target import Target
+
+
+def create_table(target: Target, made: Table) -> None:
+    """Create a table, and look what the metastore made of it.
+
+    One that changes type or place of tables is not followed: raises ActNow, without the table.
+    """
+    target.lease.confirm()
+    with absent_before():
+        target.replica.create_table(made)
+    target.twin.forget_table(made.name)
+    found = target.twin.existing(made.name)
+    if (found.table_type, found.location) == (made.table_type, made.location):
+        return
+    target.lease.confirm()
+    target.replica.drop_table(made.name, delete_data=False)
+    target.twin.drop_table(made.name)
+    raise ActNow(
+        f"the replica's metastore turned table {made.name} into something else; it was removed again",
+        found=f"{found.table_type} at {found.location}",
+        expected=f"{made.table_type} at {made.location}",
+        next_step="set metastore.metadata.transformer.class to a blank on the replica's metastore and restart it "
+        "(with the transformer on, Hive makes an external table of every managed one that is not ACID), then "
+        + Clear("the task apply"),
+    )
+
+
+def alter_table(target: Target, there: Table, after: Table, *, cascade: bool = False) -> None:
+    """Replace a table, unless somebody else has changed it meanwhile."""
+    target.lease.confirm()
+    target.replica.alter_table(there.name, after, expected_stamp=there.parameters.get(STAMP), cascade=cascade)
+    if cascade or after.name != there.name:
+        target.twin.drop_table(there.name)
+    target.twin.put_table(after)
+
+
+def remove_table(target: Target, there: Table, progress: Progress) -> None:
+    """Drop a table without its data, after the position is written."""
+    progress.before_removal()
+    drop_table(target, there)
+
+
+def drop_table(target: Target, there: Table) -> None:
+    """Drop a table without its data."""
+    target.lease.confirm()
+    target.replica.drop_table(there.name, delete_data=False)
+    target.twin.drop_table(there.name)
+
+
+def add_partitions(target: Target, table: Table, partitions: Sequence[Partition]) -> None:
+    """Add partitions of one table in one call."""
+    if partitions:
+        target.lease.confirm()
+        with absent_before():
+            target.replica.add_partitions(partitions)
+        _remember(target, table, partitions)
+
+
+def alter_partitions(target: Target, table: Table, partitions: Sequence[Partition]) -> None:
+    """Replace partitions of one table in one call."""
+    if partitions:
+        target.lease.confirm()
+        target.replica.alter_partitions(partitions)
+        _remember(target, table, partitions)
+
+
+def _remember(target: Target, table: Table, partitions: Sequence[Partition]) -> None:
+    for partition in partitions:
+        target.twin.put_partition(table.name, partition.name(table.partition_keys), partition)
+
+
+def drop_partitions(target: Target, table: Table, names: Sequence[str]) -> None:
+    """Drop partitions of one table in one call, without their data."""
+    target.lease.confirm()
+    target.replica.drop_partitions(table.name, names, delete_data=False)
+    for name in names:
+        target.twin.put_partition(table.name, name, None)
+
+
+def rename_partition(target: Target, table: Table, old: Partition, renamed: Partition) -> None:
+    """Give a partition another name, and read back where the metastore has put it."""
+    old_name, new_name = (each.name(table.partition_keys) for each in (old, renamed))
+    target.lease.confirm()
+    target.replica.rename_partition(old.values, renamed)
+    target.twin.put_partition(table.name, old_name, None)
+    target.twin.put_partition(table.name, new_name, target.replica.partitions(table.name, [new_name])[0])
+
+
+def missing_partition(policy: Policy, table: TableName, name: str) -> Missing:
+    """Return the error of a partition that the events so far have made, and that is not there."""
+    return Missing(
+        f"partition {name} of {table} is missing on {policy.replica.cluster}",
+        found="no such partition",
+        expected="the partition as the events so far have made it",
+        next_step="bring the table back with: " + resync(policy.name, table.table),
+    )

@@ -1,0 +1,112 @@
+"""Create the replica's database, or take up one that an earlier load left incomplete."""
+
+from dataclasses import replace
+
+from twinhive.core.model.errors import Foreign
+from twinhive.core.model.marks import LOAD_PLACES, OWN_PLACES, STAMP, Phase, ReplicaState, Stamp, without_marks
+from twinhive.core.model.objects import Database
+from twinhive.core.model.policy import Policy
+from twinhive.core.model.text import Clear
+from twinhive.core.owned.directories import table_mark, table_of
+from twinhive.core.ports import Lease, WritePorts
+from twinhive.core.step.base import Report
+from twinhive.replication.apply.creating import absent_before
+from twinhive.replication.apply.managed_places import managed_root
+from twinhive.replication.dump.store import Dump
+from twinhive.replication.external.changed_rules import rules_mark
+from twinhive.replication.replica.pending_files import remove_pending
+from twinhive.replication.replica.replica_state import read_state
+
+
+def loading_state(policy: Policy, dump: Dump) -> ReplicaState:
+    """Return what the replica says while a dump is being loaded."""
+    external = policy.external
+    begun = ReplicaState(Phase.LOADING, policy.name, dump.manifest.log_id, dump.key, load_places=OWN_PLACES)
+    if not external.included:
+        return begun
+    return replace(begun, external_base=external.base_mark, external_rules=rules_mark(external))
+
+
+def has_own_places(ports: WritePorts, policy: Policy) -> bool:
+    """False for a load that an earlier version has begun: it is ended as that would have."""
+    database = ports.replica.database(policy.replica.database)
+    return database is None or database.parameters.get(LOAD_PLACES) == OWN_PLACES
+
+
+def directory_mark(policy: Policy, dump: Dump) -> str:
+    """Return the mark of the directories that the load of a dump builds."""
+    return f"{policy.name}:{dump.key}"
+
+
+def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, report: Report) -> str:
+    """Bring the replica's database to 'loading this dump'; return the directory of its managed tables.
+
+    Raises Foreign for what is not ours.
+    """
+    state = read_state(ports.replica, policy, dump.manifest.log_id)
+    lease.confirm()
+    if state.phase is Phase.ABSENT or state.dump != dump.key:
+        # What waited for its data when another dump was loaded, or followed, is no part of this one.
+        remove_pending(ports.replica_files, policy)
+    if state.phase is Phase.ABSENT:
+        with absent_before():
+            ports.replica.create_database(_replica_database(policy, dump))
+        report(f"created database {policy.replica}")
+    elif state.dump != dump.key:
+        report(f"an earlier load of dump {state.dump} was cut off: its tables are removed first")
+        _remove_unpublished(ports, policy, dump, lease)
+        lease.confirm()
+        ports.replica.set_database_parameters(policy.replica.database, _loading_parameters(policy, dump))
+    return managed_root(ports.replica, policy)
+
+
+def _replica_database(policy: Policy, dump: Dump) -> Database:
+    source = dump.manifest.database
+    return Database(
+        name=policy.replica.database,
+        location=None,
+        managed_location=None,
+        parameters=_loading_parameters(policy, dump),
+        thrift=source.thrift,
+        comment=source.comment,
+        owner=source.owner,
+    )
+
+
+def _loading_parameters(policy: Policy, dump: Dump) -> dict[str, str]:
+    return {**without_marks(dump.manifest.database.parameters), **loading_state(policy, dump).written()}
+
+
+def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease) -> None:
+    """Remove what a load that never published has put there: our tables, our directories, and all functions."""
+    database = policy.replica.database
+    for table in ports.replica.tables(database, ports.replica.table_names(database)):
+        stamp = Stamp.parse(table.parameters.get(STAMP))
+        if stamp is None or stamp.log_id != dump.manifest.log_id:
+            raise Foreign(
+                f"table {table.name} on {policy.replica.cluster} was not made by policy {policy.name}",
+                found=f"{STAMP} = {table.parameters.get(STAMP, '(not set)')}",
+                expected=f"a stamp of source log {dump.manifest.log_id}",
+                next_step=f"move the table out of database {database} or drop it, then " + Clear("the task load"),
+            )
+        lease.confirm()
+        ports.replica.drop_table(table.name, delete_data=False)
+    for function in ports.replica.functions(database):
+        lease.confirm()
+        ports.replica.drop_function(database, function.name)
+    _remove_built_directories(ports, policy, lease)
+
+
+def _remove_built_directories(ports: WritePorts, policy: Policy, lease: Lease) -> None:
+    root = managed_root(ports.replica, policy)
+    for directory in built_directories(ports, policy):
+        if owned := table_of(ports.replica_files, root, directory, policy.name):
+            lease.confirm()
+            owned.take_away()
+
+
+def built_directories(ports: WritePorts, policy: Policy) -> list[str]:
+    """Return the directories of tables that bear the policy's mark."""
+    ((_, children),) = ports.replica_files.list_directories([managed_root(ports.replica, policy)])
+    directories = (child.path for child in children or () if child.is_directory)
+    return [one for one in directories if table_mark(ports.replica_files, one) == policy.name]

@@ -1,0 +1,106 @@
+"""Refuse a root directory for dumps or staging that is not apart from what people keep: tables, warehouses.
+
+What is in such a root is made, listed and removed by us. A mistake in a policy file or a statement would put that among
+somebody's rows, or somebody's rows below a directory of ours.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.files import authority, qualified
+from twinhive.core.model.next_steps import COPIES_ROOT, DUMP_ROOT, IN_THE_POLICY_FILE, STAGING_ROOT
+from twinhive.core.model.objects import Database
+from twinhive.core.model.policy import Policy
+from twinhive.core.model.text import Clear, Setting
+from twinhive.core.ports import DumpPorts, MetastoreReader, ReadPorts
+from twinhive.replication.replica.base_claim import overlap
+from twinhive.replication.replica.source_scope import tables_in_bulk
+
+_WAREHOUSES = {
+    "metastore.warehouse.dir": "the warehouse",
+    "metastore.warehouse.external.dir": "the warehouse of external tables",
+}
+_MOST_NAMED = 5
+
+RootPlace = tuple[str, str]
+"""A directory, and what it is."""
+
+
+def roots_in_the_way(roots: Mapping[str, Setting], places: Iterable[RootPlace]) -> Iterator[InvalidSettings]:
+    """Yield an error for each root that holds one of the places, or lies in one or around one."""
+    found: dict[str, list[str]] = {root: [] for root in roots}
+    for place, what in places:
+        for root, some in found.items():
+            if overlap(root, place):
+                some.append(f"{place}, {what}")
+    for root, some in found.items():
+        if some:
+            more = f"; and {len(some) - _MOST_NAMED} more" if len(some) > _MOST_NAMED else ""
+            yield InvalidSettings(
+                f"the directory {root} is not apart from what tables and databases use",
+                found="; ".join(some[:_MOST_NAMED]) + more,
+                expected="a directory that holds no table and no warehouse, and lies in none",
+                next_step="name another " + roots[root] + " " + IN_THE_POLICY_FILE + ", then " + Clear("the task"),
+            )
+
+
+def check_roots(ports: ReadPorts, policy: Policy) -> Iterator[InvalidSettings]:
+    """Yield what is wrong with the roots of a policy: all databases and tables of both clusters are looked at."""
+    roots = {policy.dump_root: DUMP_ROOT, policy.staging_root: STAGING_ROOT}
+    return roots_in_the_way(roots, [*_of_source(ports), *_of_replica(ports, policy)])
+
+
+def check_copies_root(ports: ReadPorts, directory: str) -> Iterator[InvalidSettings]:
+    """Yield what is wrong with the directory of a placement's copies: all databases and tables are looked at."""
+    return roots_in_the_way({directory: COPIES_ROOT}, _of_source(ports))
+
+
+def check_dump_root(ports: DumpPorts, policy: Policy) -> Iterator[InvalidSettings]:
+    """Yield what is wrong with the root of a statement's dumps, as far as the cluster that is dumped tells."""
+    places = _places(ports.source, ports.source_files.root, policy.source.database)
+    return roots_in_the_way({policy.dump_root: DUMP_ROOT}, places)
+
+
+def check_staging_root(ports: ReadPorts, policy: Policy) -> Iterator[InvalidSettings]:
+    """Yield what is wrong with the root of a statement's staging, as far as the cluster that loads tells."""
+    places = _places(ports.replica, ports.replica_files.root, policy.replica.database)
+    return roots_in_the_way({policy.staging_root: STAGING_ROOT}, [*places, *_base(policy)])
+
+
+def _of_source(ports: ReadPorts) -> Iterator[RootPlace]:
+    return _places(ports.source, ports.source_files.root)
+
+
+def _of_replica(ports: ReadPorts, policy: Policy) -> Iterator[RootPlace]:
+    yield from _places(ports.replica, ports.replica_files.root)
+    yield from _base(policy)
+
+
+def _base(policy: Policy) -> Iterator[RootPlace]:
+    base = policy.external.base_directory
+    # A file system's root keeps the source's paths: then the tables themselves say where they are.
+    if base is not None and base.rstrip("/") != authority(base):
+        yield base, "the base directory of external tables"
+
+
+def _places(metastore: MetastoreReader, root: str, only: str | None = None) -> Iterator[RootPlace]:
+    """Yield the warehouses, the directories of databases, and those of tables, of all databases or only of one."""
+    for place, what in _unqualified(metastore, only):
+        yield qualified(place, root), what
+
+
+def _unqualified(metastore: MetastoreReader, only: str | None) -> Iterator[RootPlace]:
+    for address in metastore.addresses():
+        for key, what in _WAREHOUSES.items():
+            if place := metastore.configuration(address, key).strip():
+                yield place, what
+    for name in metastore.database_names():
+        yield from _of_database(metastore.database(name))
+        if only in (None, name):
+            tables = tables_in_bulk(metastore, name, metastore.table_names(name))
+            yield from ((table.location, f"table {table.name}") for table in tables if table.location)
+
+
+def _of_database(database: Database | None) -> Iterator[RootPlace]:
+    places = (database.location, database.managed_location) if database else ()
+    yield from ((place, f"database {database.name}") for place in places if place and database)

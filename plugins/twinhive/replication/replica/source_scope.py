@@ -1,0 +1,120 @@
+"""Read which tables of the source a policy replicates, and how large they are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from twinhive.core.model.batches import TableSize
+from twinhive.core.model.errors import InvalidSettings, Missing
+from twinhive.core.model.files import Usage
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Table
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import FileReader, MetastoreReader
+from twinhive.core.threads.each import in_threads
+from twinhive.replication.dump.manifest import LeftOutObject
+
+_TABLES_PER_CALL = 200
+_THREADS = 8
+
+
+@dataclass(frozen=True)
+class SourceScope:
+    """The objects of a policy's scope: tables, managed and external, views, and what is left out."""
+
+    tables: tuple[Table, ...]
+    views: tuple[Table, ...]
+    left_out: tuple[LeftOutObject, ...]
+
+    @property
+    def managed(self) -> tuple[Table, ...]:
+        """The tables whose files follow the log."""
+        return tuple(table for table in self.tables if not table.is_external)
+
+    @property
+    def external(self) -> tuple[Table, ...]:
+        """The tables whose files somebody else owns."""
+        return tuple(table for table in self.tables if table.is_external)
+
+
+def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
+    """Read all tables and views that the policy selects. Raises Missing without the database."""
+    found = read_selected(source, policy)
+    followed = [table for table in found if policy.left_out(table) is None]
+    return SourceScope(
+        tables=tuple(table for table in followed if table.kind.has_files),
+        views=tuple(table for table in followed if not table.kind.has_files),
+        left_out=tuple(LeftOutObject(str(table.name), why) for table in found if (why := policy.left_out(table))),
+    )
+
+
+def refuse_unselected(policy: Policy, table: str) -> None:
+    """Refuse a table, by its name alone, that the policy does not select. Raises InvalidSettings."""
+    if not policy.selects(table):
+        raise InvalidSettings(
+            f"table: policy {policy.name} does not select {table!r}",
+            found=f"include {', '.join(policy.include)}; exclude {', '.join(policy.exclude) or 'nothing'}",
+            expected="a table or view that tables.include of the policy file selects",
+            next_step="correct the table's name, or the policy file",
+        )
+
+
+def read_selected(metastore: MetastoreReader, policy: Policy, database: str | None = None) -> list[Table]:
+    """Read all tables and views whose names the policy selects, also those of kinds that it leaves out.
+
+    They are those of its source's database, or of another one.
+    """
+    database = database or policy.source.database
+    names = [name for name in metastore.table_names(database) if policy.selects(name)]
+    return tables_in_bulk(metastore, database, names)
+
+
+def tables_in_bulk(metastore: MetastoreReader, database: str, names: Sequence[str]) -> list[Table]:
+    """Return the named tables that exist, read by as few calls as metastores like."""
+    return [table for some in _chunks(names, _TABLES_PER_CALL) for table in metastore.tables(database, some)]
+
+
+@dataclass(frozen=True)
+class SizedTable:
+    """A table with its constraints, the names of its partitions, and what of its files is to be copied with it."""
+
+    table: Table
+    partitions: tuple[str, ...]
+    usage: Usage
+
+    @property
+    def size(self) -> TableSize:
+        """Return what the planner of batches needs."""
+        return TableSize(self.table.name, len(self.partitions), self.usage.length, self.usage.files)
+
+
+def measure(
+    source: MetastoreReader, files: FileReader, tables: Sequence[Table], known: Mapping[TableName, Usage]
+) -> dict[TableName, SizedTable]:
+    """Ask metastore and file system for size and constraints of each table, several at a time.
+
+    Of tables whose sizes are known the file system is not asked: what that takes it counts file by file.
+    A table dropped meanwhile is left out of the answer: its event tells.
+    """
+
+    def one(table: Table) -> SizedTable | None:
+        try:
+            names = tuple(source.partition_names(table.name)) if table.partition_keys else ()
+        except Missing:
+            return None
+        constrained = table.with_constraints(source.constraints(table.name))
+        usage = known.get(table.name) or usage_or_nothing(files, None if table.is_external else table.location)
+        return SizedTable(constrained, names, usage)
+
+    return {sized.table.name: sized for sized in in_threads(one, tables, _THREADS) if sized}
+
+
+def usage_or_nothing(files: FileReader, location: str | None) -> Usage:
+    """Return what is below a location, nothing for one that does not exist."""
+    try:
+        return files.usage(location) if location else Usage(0, 0, 0)
+    except Missing:
+        return Usage(0, 0, 0)
+
+
+def _chunks(names: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [names[start : start + size] for start in range(0, len(names), size)]

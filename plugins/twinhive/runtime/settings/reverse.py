@@ -1,0 +1,40 @@
+"""Make the policy of the opposite direction from a policy that says `failover.reverse`."""
+
+from collections.abc import Iterable, Iterator
+
+from twinhive.runtime.settings.policies import ExternalSettings, PolicySettings
+from twinhive.runtime.settings.read_configuration import PolicyEntry
+
+SUFFIX = "_back"
+
+
+def with_reverses(entries: Iterable[PolicyEntry]) -> Iterator[PolicyEntry]:
+    """Yield all policies, each followed by that of the opposite direction where it asks for one."""
+    for entry in entries:
+        yield entry
+        reverse = entry.settings.failover.reverse if entry.settings and not entry.error else None
+        if entry.settings is not None and reverse is not None:
+            turned = _turned(entry.settings)
+            yield PolicyEntry(turned.policy, entry.path, turned, reverse_of=entry.name)
+
+
+def _turned(settings: PolicySettings) -> PolicySettings:
+    """Return the same policy the other way round; external tables return to where they came from."""
+    reverse = settings.failover.reverse
+    assert reverse is not None
+    return settings.model_copy(
+        update={
+            "policy": f"{settings.policy}{SUFFIX}",
+            "source": settings.replica,
+            "replica": settings.source,
+            "dump_root": reverse.dump_root,
+            "staging_root": reverse.staging_root,
+            "external_tables": _returned(settings.external_tables),
+            "announced_tables": (),
+            "failover": settings.failover.model_copy(update={"reverse": None}),
+        }
+    )
+
+
+def _returned(said: ExternalSettings) -> ExternalSettings:
+    return said.model_copy(update={"base_directory": said.return_from, "return_from": said.base_directory})

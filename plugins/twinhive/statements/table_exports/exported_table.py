@@ -1,0 +1,163 @@
+"""Read a table with its files as of one event of its metastore's log."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from twinhive.core.model.changes.contents import SourceFile
+from twinhive.core.model.changes.events import EventRow, Position
+from twinhive.core.model.copies.touches import touches_of
+from twinhive.core.model.errors import ActNow, LogBroken, Missing, TryAgain
+from twinhive.core.model.files import is_elsewhere, qualified
+from twinhive.core.model.marks import without_marks
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Partition, Table
+from twinhive.core.model.thrift_objects import path_of_spark
+from twinhive.core.ports import FileReader, MetastoreReader
+from twinhive.hive.events.decoder import decode_event
+from twinhive.hive.events.event_errors import UnreadableEvent
+from twinhive.hive.events.event_types import EventType
+from twinhive.hive.events.reader import position_at, read_events
+from twinhive.statements.table_exports.description import Described, refuse_kind
+from twinhive.transfer.staged.listing import list_files
+from twinhive.transfer.staged.staged import CopyItem
+
+_MOST_READINGS = 10
+_AT_ONCE = 1_000
+PartitionSpec = Mapping[str, str]
+"""Values by partition keys; some of the keys will do."""
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """A table as of an event: `items` are its files, each with the directory of the export that it goes to."""
+
+    event_id: int
+    described: Described
+    places: Mapping[str, str]
+    items: tuple[CopyItem, ...]
+
+    @property
+    def length(self) -> int:
+        """How many bytes the files have."""
+        return sum(item.length for item in self.items)
+
+
+def read_table_files(metastore: MetastoreReader, files: FileReader, name: TableName, spec: PartitionSpec) -> TableFiles:
+    """Read a table and list its files between two looks at the log that show no change of it.
+
+    Raises Missing, ActNow, and TryAgain for a table that changes all the time.
+    """
+    for _ in range(_MOST_READINGS):
+        begin = position_at(metastore, metastore.current_event_id())
+        described = _described(metastore, name, spec)
+        places = _places(described, files)
+        items = tuple(listed_items(files, name, places))
+        if not _is_touched(metastore, begin, name):
+            return TableFiles(begin.event_id, described, places, items)
+    raise TryAgain(
+        f"{name} changes faster than it can be read",
+        found=f"a change of it in the log during each of {_MOST_READINGS} readings",
+        expected="a moment without one",
+        next_step="run the statement again when less is written",
+    )
+
+
+def listed_items(files: FileReader, name: TableName, places: Mapping[str, str]) -> Iterator[CopyItem]:
+    """Yield the files that readers see below directories; `places` are these by what they are called."""
+    for owner, relative, status in list_files(files, list(places.items())):
+        yield CopyItem.of(SourceFile.of_listing(status, relative), name, owner)
+
+
+def wanted_partitions(table: Table, partitions: Sequence[Partition], spec: PartitionSpec) -> list[Partition]:
+    """Return the partitions with these values. Raises ActNow for a key that is none, or without such a partition."""
+    values = _values(table, spec)
+    found = [one for one in partitions if all(v in ("", have) for v, have in zip(values, one.values, strict=True))]
+    if spec and not found:
+        raise _no_partition(table, spec)
+    return found
+
+
+def _described(metastore: MetastoreReader, name: TableName, spec: PartitionSpec) -> Described:
+    table = metastore.table(name)
+    if table is None:
+        raise Missing(
+            f"there is no table {name} to export",
+            found=f"no such table at {', '.join(metastore.addresses())}",
+            expected="database.table",
+            next_step="correct the name; without a database it is one of 'default'",
+        )
+    refuse_kind(table, "exported")
+    table = table.with_parameters(without_marks(table.parameters))
+    values = _values(table, spec)
+    if not table.partition_keys:
+        return Described(table)
+    names = metastore.partition_names_with(name, values) if spec else metastore.partition_names(name)
+    if spec and not names:
+        raise _no_partition(table, spec)
+    pieces = (names[start : start + _AT_ONCE] for start in range(0, len(names), _AT_ONCE))
+    found = (one for some in pieces for one in metastore.partitions(name, some))
+    return Described(table, tuple(replace(one, parameters=without_marks(one.parameters)) for one in found))
+
+
+def _values(table: Table, spec: PartitionSpec) -> list[str]:
+    said = {key.lower(): value for key, value in spec.items()}
+    keys = [key.lower() for key in table.partition_keys]
+    if others := sorted(said.keys() - set(keys)):
+        raise ActNow(
+            f"{table.name} has no partition key {others[0]}",
+            found=f"PARTITION ({', '.join(f'{key}={value}' for key, value in spec.items())})",
+            expected=f"some of {', '.join(keys)}" if keys else "no PARTITION: the table has none",
+            next_step="correct the partition",
+        )
+    return [said.get(key, "") for key in keys]
+
+
+def _no_partition(table: Table, spec: PartitionSpec) -> Missing:
+    return Missing(
+        f"{table.name} has no such partition",
+        found=f"none with {', '.join(f'{key}={value}' for key, value in spec.items())}",
+        expected="at least one",
+        next_step="correct the values; SHOW PARTITIONS lists those there are",
+    )
+
+
+def _places(described: Described, files: FileReader) -> dict[str, str]:
+    places = {}
+    for directory, partition in described.directories.items():
+        one = partition or described.table
+        place = qualified(one.location or "", files.root)
+        elsewhere = path_of_spark(one) if not partition else None
+        if is_elsewhere(place, files.root) or not one.location:
+            raise ActNow(
+                f"{described.table.name} cannot be exported as a whole",
+                found=f"{directory} lies at {one.location}",
+                expected=f"a directory of {files.root}",
+                next_step="export from the cluster where it lies, or only partitions that lie here",
+            )
+        if elsewhere and qualified(elsewhere, files.root).rstrip("/") != place.rstrip("/"):
+            raise ActNow(
+                f"{described.table.name} cannot be exported",
+                found=f"its location is {one.location}, and Spark reads its rows at {elsewhere} (the serde's path)",
+                expected="one place",
+                next_step="correct the location, or the serde's property 'path'",
+            )
+        places[directory] = place
+    return places
+
+
+def _is_touched(metastore: MetastoreReader, begin: Position, name: TableName) -> bool:
+    """True when the log has a change of the table after an event, or something that nobody can read."""
+    try:
+        return any(_touches(row, name) for row in read_events(metastore, begin))
+    except LogBroken:
+        return True
+
+
+def _touches(row: EventRow, name: TableName) -> bool:
+    # The row of a rename names the database that the table has come into.
+    if not row.table or ((row.database or "").lower() != name.database and row.event_type != EventType.ALTER_TABLE):
+        return False
+    try:
+        return any(touch.table == name for touch in touches_of(decode_event(row).change))
+    except UnreadableEvent:
+        return row.table.lower() == name.table

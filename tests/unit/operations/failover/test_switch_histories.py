@@ -1,0 +1,24 @@
+"""Random histories of failovers and failbacks, in memory (tests/checker/switched.py)."""
+
+import os
+import random
+
+import pytest
+
+from tests.checker.drill import one_thread
+from tests.checker.switched import Sides
+from tests.support.seeds import seeds
+from tests.unit.operations.failover.test_failback import BACK, Switched
+
+HISTORIES = int(os.environ.get("TWINHIVE_HISTORIES") or 12)
+
+
+@pytest.mark.parametrize("seed", seeds(HISTORIES, kind=11))
+def test_each_primary_is_what_its_users_have_made_of_the_one_before(seed: int) -> None:
+    with one_thread(random.Random(seed)):
+        two = Switched()
+        ways = (two.there, two.world.ports), (BACK, two.ports)
+        sides = Sides(random.Random(seed), ways, (two.east, two.west))
+        for _ in range(4):
+            sides.round()
+        sides.fail_back()

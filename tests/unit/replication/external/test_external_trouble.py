@@ -1,0 +1,121 @@
+"""What is wrong with one directory is told with its table, place and way out, and the others are synced."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.support.worlds.external_world import BASE, ExternalWorld, a_world_with_files
+from twinhive.core.model.errors import ActNow, Missing, TryAgain, Unreachable
+
+
+def failed(world: ExternalWorld) -> str:
+    with pytest.raises(ActNow) as error:
+        world.cycle()
+    assert "next:" in str(error.value)
+    return str(error.value)
+
+
+def test_a_missing_source_directory_is_an_error_that_names_table_place_and_option() -> None:
+    world = a_world_with_files()
+    world.cycle()
+    before = world.record("/data/events")
+    assert before is not None
+    world.world.source_files.delete("hdfs://east/data/events")
+    error = failed(world)
+    assert "sales.events: its directory hdfs://east/data/events does not exist on the source" in error
+    assert "external_tables.missing: empty" in error
+    assert world.there("/data/events")
+    assert world.record("/data/events") == replace(before, unfinished=True)
+
+
+def test_a_missing_source_directory_is_an_empty_one_by_choice() -> None:
+    world = a_world_with_files(missing="empty")
+    world.world.source_files.delete("hdfs://east/data/events")
+    world.cycle()
+    there = world.world.replica_files.status(f"{BASE}/data/events")
+    assert there is not None
+    assert there.is_directory
+    record = world.record("/data/events")
+    assert record is not None
+    assert record.files == 0
+    world.put("/data/events/f")
+    world.cycle()
+    world.assert_twin("/data/events")
+    world.world.source_files.delete("hdfs://east/data/events")
+    world.cycle()
+    assert world.there("/data/events") == {}
+    assert [path for path in world.world.replica_files.paths() if "/trash/" in path] != []
+
+
+def test_an_emptied_source_directory_is_not_mirrored_unless_the_policy_says_so() -> None:
+    world = a_world_with_files()
+    world.cycle()
+    for name in ("f", "day=1"):
+        world.world.source_files.delete(f"hdfs://east/data/events/{name}")
+    with pytest.raises(TryAgain) as raised:
+        world.cycle()
+    error = str(raised.value)
+    assert "sales.events: hdfs://east/data/events is empty, and what the replica has would be deleted" in error
+    assert world.there("/data/events")
+    world.policy = replace(world.policy, external=replace(world.policy.external, missing="empty"))
+    world.cycle()
+    assert world.there("/data/events") == {}
+
+
+def test_a_source_directory_that_was_always_empty_is_fine() -> None:
+    world = ExternalWorld()
+    world.cycle()
+    (synced,) = world.cycle()
+    assert synced.unchanged == 1
+    assert world.there("/data/events") == {}
+
+
+def test_a_source_directory_that_cannot_be_read_is_an_error_that_names_the_table() -> None:
+    world = a_world_with_files()
+    world.cycle()
+    world.world.source_files.unreadable.add("hdfs://east/data/events/day=1")
+    error = failed(world)
+    assert "sales.events: " in error
+    assert "cannot be listed" in error
+    assert world.there("/data/events")
+
+
+def test_one_directory_that_fails_keeps_no_other_from_being_synced() -> None:
+    world = a_world_with_files()
+    for number in range(7):
+        world.add_table(f"gone{number}", f"hdfs://east/data/gone{number}")
+        world.world.source_files.delete(f"hdfs://east/data/gone{number}")
+    error = failed(world)
+    assert "7 of 8 directories of external tables were not synced" in error
+    assert "2 more" in error
+    world.assert_twin("/data/events")
+    assert world.record("/data/events") is not None
+    assert world.record("/data/gone0") is None
+
+
+def test_what_may_pass_by_itself_is_tried_again() -> None:
+    world = a_world_with_files()
+    listed = world.listed()
+    statuses = world.world.source_files.status
+
+    def down(path: str) -> object:
+        if path == "hdfs://east/data/events":
+            raise Unreachable("the NameNode does not answer")
+        return statuses(path)
+
+    world.world.source_files.status = down  # type: ignore[method-assign, assignment]
+    with pytest.raises(TryAgain, match="does not answer"):
+        world.sync(listed)
+    world.add_table("gone", "hdfs://east/data/gone")
+    world.world.source_files.delete("hdfs://east/data/gone")
+    with pytest.raises(ActNow):
+        world.cycle()
+
+
+def test_a_missing_directory_between_listing_and_copy_is_told_as_missing() -> None:
+    world = a_world_with_files()
+    listed = world.listed()
+    world.world.source_files.delete("hdfs://east/data/events")
+    with pytest.raises(ActNow, match=r"sales.events: its directory") as error:
+        world.sync(listed)
+    assert isinstance(error.value, Missing)
