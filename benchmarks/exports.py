@@ -17,7 +17,7 @@ from benchmarks.sides import Clusters, add_days
 from benchmarks.statements import statement_places
 from sandbox.hive.peer import run_statements
 from tests.support.users.source_writer import SourceWriter
-from twinhive.statements.running import run_statement
+from twinhive.statements.execution import run_statement
 
 _TABLE = "days"
 

@@ -30,7 +30,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, WritePorts
-from twinhive.replication.external.pass_ import ExternalListed
+from twinhive.replication.external_tables.list_external import ExternalListed
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, EXTERNAL, INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
 

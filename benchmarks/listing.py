@@ -21,8 +21,8 @@ from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.path_rule import Layout, Root
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.request import SyncOptions
-from twinhive.transfer.tree.tree_places import Places
-from twinhive.transfer.tree.verified import VerifiedPairs, pair_digest
+from twinhive.transfer.tree.verified_pairs import VerifiedPairs, pair_digest
+from twinhive.transfer.tree.work_directories import Places
 
 _SOURCE, _TARGET, _MEMORY = "hdfs://east/d", "hdfs://west/t", "hdfs://west/t/.twinhive/verified/x"
 _console = Console(width=120, highlight=False)

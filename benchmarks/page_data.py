@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.core.model.table_standing import TableStanding
+from twinhive.core.model.table_status import TableStanding
 from twinhive.operations.journal.records import IN_TROUBLE, Outcome
 
 AREAS = ("sales", "stock", "web", "crm", "billing", "fleet", "search", "ads", "claims", "payroll")

@@ -19,16 +19,16 @@ from rich.table import Table
 
 from benchmarks.measuring import machine
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
-from twinhive.core.model.copies.kept_copies import KeptCopies
-from twinhive.core.step.base import Work
-from twinhive.federation.copies.copy_objects import CopyObjects
-from twinhive.federation.copies.list_copies import ListCopies
-from twinhive.federation.copies.publish_copies import PublishCopies
-from twinhive.federation.routing.choosing import Routed
+from twinhive.core.model.placement.kept_copies import KeptCopies
+from twinhive.core.step.step_base import Work
+from twinhive.federation.placement.copy_objects import CopyObjects
+from twinhive.federation.placement.list_copies import ListCopies
+from twinhive.federation.placement.publish_copies import PublishCopies
+from twinhive.federation.routing.cluster_choice import Routed
 from twinhive.federation.routing.freshness import Freshness
 from twinhive.federation.routing.nested_directories import states_like
-from twinhive.federation.routing.resolving import Clusters, Resolver
 from twinhive.federation.routing.statement_reading import read_statement, view_reads
+from twinhive.federation.routing.table_resolution import Clusters, Resolver
 
 _TABLES = 5
 _READ = 100

@@ -23,7 +23,7 @@ from tests.support.hive import metastore_objects as objects
 from tests.support.policies import TIMEOUT_SECONDS, PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
-from twinhive.statements.running import StatementPlace, run_statement
+from twinhive.statements.execution import StatementPlace, run_statement
 
 _PER_CALL = 500
 _console = Console(width=110, highlight=False)

@@ -24,12 +24,12 @@ from thrift.transport.TTransport import TMemoryBuffer
 
 from benchmarks.measuring import machine
 from tests.support.wire.wire_messages import answer, decoded, encoded, request, struct_class
-from twinhive.hive.wire.ends import end_of
+from twinhive.hive.wire.message_renaming import NAMES, names_of, renamed, rewritten
 from twinhive.hive.wire.method_table import LIST, STRUCT
-from twinhive.hive.wire.pieces import renamed_pieces
+from twinhive.hive.wire.renamed_chunks import renamed_pieces
 from twinhive.hive.wire.renames import Renames
-from twinhive.hive.wire.renaming import NAMES, names_of, renamed, rewritten
 from twinhive.hive.wire.thrift_message import STOP, WireMessage, reply
+from twinhive.hive.wire.thrift_skip import end_of
 
 _ASKED = Renames({"flights_west": "flights"})
 _console = Console(width=120, highlight=False)

@@ -15,7 +15,7 @@ from demo.names import CONFIG, DATABASE
 from demo.showing import background, look, print_lines, run, title
 from demo.twin import remove_database
 from sandbox import Sandbox
-from twinhive.publishing.messages.announcing import OWN_DATABASE
+from twinhive.publishing.messages.event_announcements import OWN_DATABASE
 
 CONSUMER = "flights_of_a_day"
 CONSUMERS = Path(__file__).resolve().parent / "consumers"

@@ -8,16 +8,16 @@ from typing import Any
 
 from rich.table import Table
 
-from twinhive.core.model.spoken import readable
+from twinhive.core.model.human_readable import readable
 from twinhive.core.ports import FileReader
-from twinhive.replication.dump.layout import VIEWS
+from twinhive.replication.dump.dump_layout import VIEWS
+from twinhive.replication.dump.dump_store import Dump, current_dump
 from twinhive.replication.dump.shards import unpack_lines
-from twinhive.replication.dump.store import Dump, current_dump
 from twinhive.replication.replica.replica_state import read_state
-from twinhive.replication.replica.synced import Synced
+from twinhive.replication.replica.sync_records import Synced
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.runtime.wiring.policy_wiring import Wiring
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 
 def summary_table(

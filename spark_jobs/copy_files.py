@@ -4,7 +4,7 @@ Exit codes are those of `twinhive.core.model.exit_codes.ExitCode`.
 """
 
 from twinhive.runtime.spark.copy_job import run
-from twinhive.runtime.spark.endings import leave
+from twinhive.runtime.spark.job_outcome import leave
 
 if __name__ == "__main__":
     leave("copy_files", run)

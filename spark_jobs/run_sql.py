@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.exit_codes import ExitCode
 from twinhive.core.model.text import Clear
-from twinhive.runtime.spark.endings import causes, leave, teller
 from twinhive.runtime.spark.executors import submitted
+from twinhive.runtime.spark.job_outcome import causes, leave, teller
 from twinhive.runtime.spark.sql_settings import SqlJobSettings
 
 NAME = "run_sql"

@@ -12,7 +12,7 @@ from benchmarks.copy.figures import Figures, measure
 from benchmarks.copy.sides import Stage
 from benchmarks.copy.workloads import Workload
 from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 _BUFFER = 64 * 1024
 _COPY_BUFFER = 1024 * 1024

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 
 def take(client: HadoopClient, path: str, name: str) -> None:

@@ -18,7 +18,7 @@ from tests.checker.switched import held
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from twinhive.core.model.marks import LAST_ID
-from twinhive.operations.actions.pausing import Unpause
+from twinhive.operations.actions.pause import Unpause
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.failover import Failover
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover

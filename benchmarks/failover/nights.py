@@ -15,11 +15,11 @@ from twinhive.core.model.changes.events import Position
 from twinhive.core.model.files import FileStatus
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
-from twinhive.replication.leaves.side import Side, SideRole
+from twinhive.replication.comparison.leaf_reader import Side, SideRole
 from twinhive.replication.verify.ledger_files import KeptLedger
-from twinhive.replication.verify.ledger_reading import Due, TableRead, read_table, with_checksums_of_both
-from twinhive.replication.verify.table_judging import compare
-from twinhive.replication.verify.touched import TouchedLeaves
+from twinhive.replication.verify.ledger_refresh import Due, TableRead, read_table, with_checksums_of_both
+from twinhive.replication.verify.table_verdicts import compare
+from twinhive.replication.verify.touched_leaves import TouchedLeaves
 
 _PAGE = 1_000
 _DAY = 20_000

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from twinhive.hive.wire.ends import Short, end_of
 from twinhive.hive.wire.thrift_message import WireMessage, read_head
+from twinhive.hive.wire.thrift_skip import Short, end_of
 
 _CHUNK = 1 << 18
 _MILLI = 1_000

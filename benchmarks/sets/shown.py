@@ -14,7 +14,7 @@ from benchmarks.sets.scene import metastore_of, show
 from sandbox import Sandbox
 from tests.support.users.source_writer import SourceWriter
 from twinhive.core.model.names import TableName
-from twinhive.core.model.sets.mark import mark_name, sets_table
+from twinhive.core.model.sets.set_mark import mark_name, sets_table
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet

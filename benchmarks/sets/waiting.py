@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.sets.scene import Scene
 from twinhive.hive.adapters.hive.hive_reader import ThriftMetastoreReader
-from twinhive.publishing.sets.there import DEFAULT_KEEP
+from twinhive.publishing.sets.done_sets import DEFAULT_KEEP
 from twinhive.surfaces.airflow.triggers import replica_watch
 from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
 

@@ -10,8 +10,8 @@ from typing import Any
 from sandbox.jvm.jars import ensure_jars
 from sandbox.jvm.java import server_java_home
 from sandbox.paths import cache_root
-from twinhive.hive.wire.deriving import FieldList, derived, undecided
 from twinhive.hive.wire.method_table import TABLE, VERSION
+from twinhive.hive.wire.method_table_generator import FieldList, derived, undecided
 
 _API = "org.apache.hadoop.hive.metastore.api"
 _SERVICES = (f"{_API}.ThriftHiveMetastore", "com.facebook.fb303.FacebookService")

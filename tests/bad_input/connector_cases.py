@@ -6,8 +6,8 @@ from pathlib import Path
 from unittest import mock
 
 from twinhive.federation.connectors import registry
-from twinhive.federation.connectors.answering import AnsweringConnector
-from twinhive.federation.connectors.context import ConnectorContext
+from twinhive.federation.connectors.catalog_connections import AnsweringConnector
+from twinhive.federation.connectors.connector_context import ConnectorContext
 from twinhive.federation.connectors.glue import ENDPOINT, PROFILE, GlueConnector
 from twinhive.federation.connectors.iceberg import NAME, PATH, URI, IcebergConnector
 from twinhive.federation.connectors.registry import Connectors

@@ -9,7 +9,7 @@ from tests.bad_input.desk import Desk
 from tests.support.builders import a_table
 from tests.support.messages.memory_broker import MemoryBroker
 from twinhive.core.model.objects import Database
-from twinhive.runtime.wiring.messages import MessagesWiring
+from twinhive.runtime.wiring.message_wiring import MessagesWiring
 
 _EAST = ("publish", "east", "--once")
 _REAL_BROKER = MessagesWiring.broker

@@ -11,7 +11,7 @@ from tests.bad_input.desk import Desk
 from tests.bad_input.schema_rules import SchemaRule, broken, put, schema_rules
 from tests.support.builders import a_policy
 from tests.support.worlds.fake_world import World
-from twinhive.federation.copies.lists import open_list
+from twinhive.federation.placement.copy_lists import open_list
 from twinhive.runtime.settings.placements import PlacementSettings
 from twinhive.runtime.wiring.policy_wiring import Wiring
 

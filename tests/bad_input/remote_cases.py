@@ -21,9 +21,9 @@ from twinhive.federation.remotes.access import Access, Allowed
 from twinhive.runtime.settings import load_configuration
 from twinhive.runtime.settings.remotes import load_remotes
 from twinhive.runtime.wiring.gateway_wiring import RemotesWiring, file_system_of
-from twinhive.statements.running.connector_changes import ConnectorChanges
-from twinhive.statements.running.remote_changes import RemoteChanges
-from twinhive.statements.running.remotes_seen import RemotesSeen
+from twinhive.statements.execution.connector_changes import ConnectorChanges
+from twinhive.statements.execution.remote_changes import RemoteChanges
+from twinhive.statements.execution.remotes_overlay import RemotesSeen
 from twinhive.surfaces.cli.gateway_command import listening
 
 RemoteCase = tuple[str, Callable[[object], object], str]

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import AfterValidator, BaseModel
 
-from twinhive.runtime.settings.allowed import kind_at
+from twinhive.runtime.settings.allowed_values import kind_at
 from twinhive.runtime.settings.value_kinds import Strict
 
 _LIMITS = ("minimum", "maximum", "exclusiveMinimum", "pattern", "maxLength", "minItems", "enum")

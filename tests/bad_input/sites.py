@@ -25,7 +25,7 @@ _REFUSALS = {"InvalidSettings", "BadParameter"}
 # Modules that look at the state of clusters before anything is changed: whatever they refuse is bad input.
 _CHECKS = (
     "replication/bootstrap/preflight.py",
-    "replication/external/check_base.py",
+    "replication/external_tables/check_base.py",
     "replication/replica/base_claim.py",
     "replication/bootstrap/gate.py",
     "replication/replica/replica_state.py",

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from tests.support.builders import a_policy
 from tests.support.worlds.fake_world import World
 from twinhive.core.model.external.modes import External
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.operations.journal import address
 from twinhive.operations.journal.opening import open_engine
 from twinhive.operations.operation_kinds import OperationFields, operation_of
 from twinhive.replication.bootstrap.gate import Gate
-from twinhive.replication.dump.layout import result_path
+from twinhive.replication.dump.dump_layout import result_path
+from twinhive.replication.dump.dump_store import current_dump
 from twinhive.replication.dump.passes.external_locations import decode_locations
-from twinhive.replication.dump.store import current_dump
 from twinhive.replication.incremental.event_reached import table_in_scope
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE
 from twinhive.runtime.pipeline.runner import run_phase

@@ -26,16 +26,16 @@ from twinhive.core.model.errors import ActNow, TwinhiveError
 from twinhive.core.model.files import base_name, join
 from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.policy import EVERY_EVENT, Policy
-from twinhive.core.model.sets.mark import FOREVER
+from twinhive.core.model.sets.set_mark import FOREVER
 from twinhive.core.ports import FileReader, FileWriter, MetastoreReader, WritePorts
-from twinhive.core.step.base import Work
-from twinhive.core.threads.each import Threads
+from twinhive.core.step.step_base import Work
+from twinhive.core.threads.parallel_map import Threads
 from twinhive.operations.failover.forget import Forget
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding
-from twinhive.replication.dump.layout import DumpKind
-from twinhive.replication.dump.store import dumps_of, window_at
-from twinhive.replication.incremental.asked_for import reason_to_plan_again
-from twinhive.replication.requests.request_files import requested_tables
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_store import dumps_of, window_at
+from twinhive.replication.incremental.window_requests import reason_to_plan_again
+from twinhive.replication.operator_requests.request_files import requested_tables
 from twinhive.replication.scan.scan import Scan
 from twinhive.replication.scan.sweep import sweep
 from twinhive.runtime.pipeline.phases import APPLY, BOOTSTRAP, CONSOLIDATE, INCREMENTAL, SCAN, Stage

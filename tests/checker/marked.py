@@ -15,8 +15,8 @@ from tests.checker.states import NO_FILES, DatabaseState, Files, PartitionState,
 from tests.checker.timeline import Key, Moment, Timeline, files_of
 from twinhive.core.model.names import partition_values
 from twinhive.core.model.objects import Partition
-from twinhive.core.model.sets.mark import SetMark
-from twinhive.core.model.sets.spec import SetSpec
+from twinhive.core.model.sets.set_mark import SetMark
+from twinhive.core.model.sets.set_spec import SetSpec
 
 Name = tuple[str, str]
 """A set: its table, and how it is written."""

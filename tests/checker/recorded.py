@@ -11,7 +11,7 @@ from twinhive.core.model.errors import Refused
 from twinhive.core.model.files import base_name
 from twinhive.core.model.names import TableName, unescape_path_name
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.sets.mark import sets_table
+from twinhive.core.model.sets.set_mark import sets_table
 from twinhive.core.ports import FileWriter
 
 

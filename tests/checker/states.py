@@ -16,12 +16,12 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.metastore_objects import constraints_in_words
 from twinhive.core.model.files import ChecksumForm, is_hidden
 from twinhive.core.model.objects import Parameters, Partition, Table, TableKind
-from twinhive.core.model.sets.mark import SETS_TABLE, SetMark, sets_table
+from twinhive.core.model.sets.set_mark import SETS_TABLE, SetMark, sets_table
 from twinhive.core.model.thrift_objects import read_partition, read_table
 from twinhive.core.model.tjson import from_text
 from twinhive.core.ports import FileReader, MetastoreReader
-from twinhive.replication.leaves import canonical
-from twinhive.replication.leaves.canonical import (
+from twinhive.replication.comparison import canonical_form
+from twinhive.replication.comparison.canonical_form import (
     Plain,
     canonical_partition,
     canonical_table,
@@ -243,7 +243,7 @@ def spoken(parameters: Parameters) -> dict[str, str]:
     A directory that is there and empty counts as nothing, one that is not there does not count.
     """
     counted = {key: value for key, value in statistics(parameters).items() if key in COUNTED and value != "0"}
-    return {**canonical.spoken(parameters), **counted}
+    return {**canonical_form.spoken(parameters), **counted}
 
 
 def _places(table: Table, partitions: list[Partition]) -> list[str]:

@@ -18,20 +18,20 @@ from typing import Any
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from twinhive.core.model.errors import ActNow, TryAgain, TwinhiveError
+from twinhive.core.model.failover.fence import FENCED, QUOTA, FenceRules
 from twinhive.core.model.files import base_name, is_hidden
 from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.sets.mark import FOREVER, SETS_TABLE
-from twinhive.core.model.sets.spec import SetSpec
-from twinhive.core.model.switching.fence import FENCED, QUOTA, FenceRules
+from twinhive.core.model.sets.set_mark import FOREVER, SETS_TABLE
+from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.core.ports import FileReader, MetastoreReader, WritePorts
-from twinhive.core.step.base import Work
-from twinhive.operations.actions.pausing import Unpause
+from twinhive.core.step.step_base import Work
+from twinhive.operations.actions.pause import Unpause
 from twinhive.operations.actions.unlock import Unlock
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.failover import Failover
-from twinhive.operations.failover.fence.lifting import AbortFailover
+from twinhive.operations.failover.fence.fence_removal import AbortFailover
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding
 from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet

@@ -13,7 +13,7 @@ from tests.support.messages.running_broker import RunningBroker
 from tests.support.messages.running_kafka import RunningKafka
 from twinhive.core.model.errors import Refused, Unreachable
 from twinhive.core.model.messages.hive_message import AnnouncementKind, TableMessage
-from twinhive.runtime.wiring.messages import broker_at
+from twinhive.runtime.wiring.message_wiring import broker_at
 
 SECONDS = 20.0
 

@@ -12,7 +12,7 @@ from benchmarks.copy.calls import namenode_calls
 from twinhive.core.model.files import FileStatus, join, parent
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.transfer.staged.copy_items import copy_items
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 pytestmark = pytest.mark.sandbox
 FILES = 40

@@ -13,7 +13,7 @@ from twinhive.core.model.files import ChecksumForm, Creation, Usage, join
 from twinhive.core.ports import FileWriter
 from twinhive.hive.adapters.hdfs.hadoop_errors import is_unknown_call
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 AWKWARD = ("p=a b", "100%41", "a#b", "k=v=w", "Zoë 日本 \U0001f600", "[x]", "{a,b}", "*?", "back\\slash", "+&~'\"")
 

@@ -18,10 +18,10 @@ from tests.support.seeds import breaking_points
 from tests.support.servers.cutting_proxy import CuttingProxy
 from tests.support.users.thrift_source import ThriftSource
 from twinhive.core.model.errors import TryAgain
-from twinhive.core.model.messages.position import NOBODY
+from twinhive.core.model.messages.publisher_position import NOBODY
 from twinhive.core.model.messages.topics import TopicRules
 from twinhive.core.model.names import TableName
-from twinhive.publishing.messages.announcing import AnnouncedDatabases
+from twinhive.publishing.messages.event_announcements import AnnouncedDatabases
 from twinhive.publishing.messages.positions import POSITION_TABLE, PositionStore
 from twinhive.publishing.messages.publishing_messages import Publisher, PublisherRules, PublisherStanding
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase

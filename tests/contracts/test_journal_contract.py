@@ -15,10 +15,10 @@ from tests.support.journal_records import NOW, a_batch, a_copy, a_failure, a_sta
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import Usage
 from twinhive.operations.journal.journal_reading import JournalReader, open_reader
+from twinhive.operations.journal.open_records import what_is_open
 from twinhive.operations.journal.opening import open_engine
 from twinhive.operations.journal.records import Failure
 from twinhive.operations.journal.schema import LAG, METADATA, NOTES, VERSION, prepare
-from twinhive.operations.journal.standing import what_is_open
 from twinhive.operations.journal.writing import Journal
 
 BOTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.sandbox)]

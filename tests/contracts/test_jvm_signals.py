@@ -9,7 +9,7 @@ import twinhive
 
 _SCRIPT = """
 import os, signal, threading
-from twinhive.hive.adapters.jvm.machine import java_class, start
+from twinhive.hive.adapters.jvm.java_vm import java_class, start
 start()
 signal.signal(signal.SIGSEGV, lambda number, frame: None)
 number = java_class("java.math.BigInteger").valueOf(3)

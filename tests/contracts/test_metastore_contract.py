@@ -20,7 +20,7 @@ from tests.support.servers.cutting_proxy import CuttingProxy
 from twinhive.core.model.errors import AlreadyThere, Missing, Refused, Unreachable
 from twinhive.core.model.names import TableName, partition_name, partition_values
 from twinhive.core.model.objects import Database, TableKind
-from twinhive.core.model.sets.mark import sets_table
+from twinhive.core.model.sets.set_mark import sets_table
 from twinhive.core.model.thrift_objects import read_database, read_partition, read_table, table_id
 from twinhive.core.model.tjson import from_text
 from twinhive.core.ports import MetastoreWriter
@@ -28,11 +28,11 @@ from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.hive.adapters.hive.thrift_connection import Request
 from twinhive.hive.events.event_message import decode_message, names_touched
+from twinhive.publishing.sets.done_sets import sets_there
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding, take_away
 from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
 from twinhive.publishing.sets.set_waiting import wanted_set
-from twinhive.publishing.sets.there import sets_there
-from twinhive.replication.log.server_settings import wrong_in_answers
+from twinhive.replication.notification_log.server_settings import wrong_in_answers
 
 AWKWARD = (
     "a b",

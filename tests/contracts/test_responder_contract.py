@@ -16,10 +16,10 @@ from thrift.transport.TTransport import TBufferedTransport
 from sandbox import Sandbox
 from tests.support.hive.metastore_catalog import catalog_of
 from tests.support.seeds import seeds
-from twinhive.federation.connectors.encoding import ended, fields_of, struct, text, texts
 from twinhive.federation.connectors.responder import Responder
-from twinhive.hive.wire.ends import Short, end_of
+from twinhive.federation.connectors.struct_encoding import ended, fields_of, struct, text, texts
 from twinhive.hive.wire.thrift_message import WireMessage, call, read_head
+from twinhive.hive.wire.thrift_skip import Short, end_of
 
 pytestmark = pytest.mark.sandbox
 CALLS = 400

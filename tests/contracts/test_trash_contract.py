@@ -14,7 +14,7 @@ from twinhive.core.model.errors import Refused, SafeMode
 from twinhive.core.model.files import Attributes, base_name, parent
 from twinhive.core.ports import FileWriter
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 KEPT = {"fs.trash.interval": "60"}
 

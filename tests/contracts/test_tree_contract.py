@@ -14,7 +14,7 @@ from twinhive.core.model.files import Attributes, ChecksumForm, Creation, base_n
 from twinhive.core.ports import TreeWriter
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.hive.adapters.hdfs.hadoop_statuses import to_statuses
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 ACL = ("user::rwx", "user:ann:r-x", "group::r-x", "mask::r-x", "other::---")
 DEFAULT_ACL = (

@@ -18,7 +18,7 @@ use_own_airflow()
 @pytest.fixture(autouse=True)
 def known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No Airflow has to notice here that a task has gone to wait."""
-    monkeypatch.setattr("twinhive.surfaces.airflow.triggers.end_of_task.noticed_within", lambda: 0.0)
+    monkeypatch.setattr("twinhive.surfaces.airflow.triggers.deferral_delay.noticed_within", lambda: 0.0)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.integration.spark_sql import SparkSql, spark_sql, through_gateway
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
-from twinhive.statements.running import Answer, StatementPlace, plan_statement, run_statement
+from twinhive.statements.execution import Answer, StatementPlace, plan_statement, run_statement
 
 _PATIENCE_SECONDS = 300
 DAYS = tuple(f"2026-01-{day:02}" for day in range(1, 11))

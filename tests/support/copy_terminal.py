@@ -20,7 +20,7 @@ from twinhive.core.model.files import AS_USUAL, Creation, FileStatus, base_name,
 from twinhive.hive.adapters.hdfs import hadoop_streams
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.surfaces.cli.app import app
-from twinhive.transfer.tree.tree_places import is_ours
+from twinhive.transfer.tree.work_directories import is_ours
 
 LONGEST_WAIT = 60
 _PLUGINS = Path(__file__).parents[2] / "plugins"

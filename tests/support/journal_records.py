@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from twinhive.core.model.watching.at_work import CopyAtWork
+from twinhive.core.model.watching.copy_activity import CopyAtWork
 from twinhive.operations.journal.records import BatchRun, Failure, PolicyState, RecordedTable, WindowRun
 
 NOW = float(int(time.time()))

@@ -12,7 +12,7 @@ from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.runtime.wiring.messages import MessagesWiring
+from twinhive.runtime.wiring.message_wiring import MessagesWiring
 from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.surfaces.cli.app import app
 from twinhive.surfaces.cli.sets import sets_command as sets

@@ -7,7 +7,7 @@ from typing import Any
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.core.model.files import base_name, join, parent, relative_to
 from twinhive.core.model.names import partition_name, unescape_path_name
-from twinhive.publishing.partition_writes.fitting_frame import FittedColumn
+from twinhive.publishing.partition_writes.frame_schema import FittedColumn
 from twinhive.publishing.partition_writes.write_target import WriteTarget
 
 

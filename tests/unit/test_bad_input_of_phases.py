@@ -13,9 +13,9 @@ from twinhive.core.model.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.core.model.files import Space
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.preflight import Preflight
-from twinhive.replication.dump.store import current_dump
+from twinhive.replication.dump.dump_store import current_dump
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE
 from twinhive.runtime.pipeline.runner import run_phase, run_rounds
 

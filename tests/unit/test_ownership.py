@@ -7,7 +7,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "plugins" / "twinhive"
 
 ALLOWED = {
-    "core/owned/directories.py": "asks whose a directory is",
+    "core/directory_marks/directories.py": "asks whose a directory is",
     "hive/adapters/": "implement the call",
     "runtime/dry_run/pretended_files.py": "pretends the call",
     "transfer/tree/": "makes one tree equal to another, as it was asked to, and keeps its own work below `.twinhive`",
@@ -18,7 +18,7 @@ ALLOWED = {
 RENAMES = {
     "core/ports/file_systems.py": (3, "for others, of whom each is counted here"),
     "replication/apply/function_files.py": (1, "a file that it has copied"),
-    "replication/apply/placing.py": (2, "files that were copied into staging"),
+    "replication/apply/file_moves.py": (2, "files that were copied into staging"),
     "transfer/engine/file_parts.py": (1, "a file that it has written"),
     "transfer/staged/stager.py": (
         3,
@@ -29,18 +29,18 @@ RENAMES = {
     "replication/replica/base_claim.py": (1, "a file that it has written"),
     "replication/dump/hashed_files.py": (1, "a file that an earlier version has written"),
     "publishing/partition_writes/job_directory.py": (1, "what a job has written, from an attempt's name to its own"),
-    "publishing/partition_writes/showing_partitions.py": (1, "a file that a job has written"),
-    "publishing/partition_writes/write.py": (1, "a file that a job has written"),
-    "statements/steps/hive_places.py": (1, "what a table or partition with our stamp lies in"),
-    "federation/copies/placing_copies.py": (2, "staged files, and the directory that it has built of them"),
-    "replication/apply/half_placed.py": (1, "files that it has placed, back into staging"),
-    "statements/table_exports/building.py": (1, "a file that was copied into staging"),
+    "publishing/partition_writes/partition_commit.py": (1, "a file that a job has written"),
+    "publishing/partition_writes/partition_writer.py": (1, "a file that a job has written"),
+    "statements/steps/hive_locations.py": (1, "what a table or partition with our stamp lies in"),
+    "federation/placement/copy_directories.py": (2, "staged files, and the directory that it has built of them"),
+    "replication/apply/append_rollback.py": (1, "files that it has placed, back into staging"),
+    "statements/table_exports/table_tree.py": (1, "a file that was copied into staging"),
     "statements/table_exports/exporting.py": (
         3,
         "what it has built, and an export that is alone and to be replaced, there and back",
     ),
-    "statements/table_exports/placing_import.py": (2, "what it has built, to its place and back, known by its id"),
-    "operations/failover/fence/fenced_files.py": (1, "a file that it has copied from a snapshot"),
+    "statements/table_exports/import_execution.py": (2, "what it has built, to its place and back, known by its id"),
+    "operations/failover/fence/fence_snapshots.py": (1, "a file that it has copied from a snapshot"),
     "replication/bootstrap/place_tables.py": (
         2,
         "staged files, and the directory that it has built of them and marked",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from twinhive.runtime.settings.allowed import allowed, kind_of
+from twinhive.runtime.settings.allowed_values import allowed, kind_of
 from twinhive.runtime.settings.clusters import ClustersFile
 from twinhive.runtime.settings.policies import PolicySettings
 from twinhive.surfaces.reference import pages

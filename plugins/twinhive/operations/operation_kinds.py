@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.policy import Policy
 from twinhive.operations.actions.operation import Holder, Operation
-from twinhive.operations.actions.pausing import Pause, Unpause
+from twinhive.operations.actions.pause import Pause, Unpause
 from twinhive.operations.actions.replica_status import ShowStatus
 from twinhive.operations.actions.resync import Resync
-from twinhive.operations.actions.resync_everything import ResyncEverything
+from twinhive.operations.actions.resync_all import ResyncEverything
 from twinhive.operations.actions.skip_event import SkipEvent
 from twinhive.operations.actions.unlock import Unlock
 from twinhive.operations.failover.adopt import Adopt
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.failover import Failover
-from twinhive.operations.failover.fence.lifting import AbortFailover
+from twinhive.operations.failover.fence.fence_removal import AbortFailover
 from twinhive.operations.failover.forget import Forget
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 

@@ -28,7 +28,7 @@ from twinhive.surfaces.airflow.connections.terminal_connections import resolve_t
 from twinhive.surfaces.airflow.connections.terminal_pools import missing_pools
 from twinhive.surfaces.airflow.dags.failover_dag import FAILOVER
 from twinhive.surfaces.airflow.dags.operate_dag import FORMS
-from twinhive.surfaces.airflow.dags.task_places import refuse_unknown_executors
+from twinhive.surfaces.airflow.dags.task_resources import refuse_unknown_executors
 from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
 from twinhive.surfaces.airflow.operators.set_operators import SetPlace
 from twinhive.surfaces.airflow.sensors.event_id_sensor import ReplicatedEventIdSensor

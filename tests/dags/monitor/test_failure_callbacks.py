@@ -15,8 +15,8 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 from twinhive.core.model.errors import ActNow, InvalidSettings
 from twinhive.operations.journal.journal_reading import JournalReader, open_reader
+from twinhive.operations.journal.open_records import what_is_open
 from twinhive.operations.journal.records import WHOLE_RUN
-from twinhive.operations.journal.standing import what_is_open
 from twinhive.operations.journal.writing import Journal
 from twinhive.runtime.pipeline.runner import run_bootstrap
 from twinhive.surfaces.airflow.monitor.failure_callbacks import FailureCallback

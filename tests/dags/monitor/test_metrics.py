@@ -16,11 +16,11 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.metrics.v1.metrics_pb2 import AggregationTemporality
 
 from twinhive.core.model.errors import LogBroken, Unreachable
-from twinhive.operations.observe.follower import Limits
-from twinhive.operations.observe.lag import PolicyLag
-from twinhive.operations.observe.publishers import PublisherSeen
-from twinhive.operations.observe.watched import WatchedPolicy
-from twinhive.publishing.messages.behind import Behind
+from twinhive.operations.monitoring.lag import PolicyLag
+from twinhive.operations.monitoring.monitored_policy import Limits
+from twinhive.operations.monitoring.policy_health import WatchedPolicy
+from twinhive.operations.monitoring.publishers import PublisherSeen
+from twinhive.publishing.messages.publisher_lag import Behind
 from twinhive.surfaces.airflow.monitor import metrics
 
 

@@ -25,19 +25,19 @@ from tests.support.worlds.fake_world import World
 from twinhive.core.model.errors import Unreachable
 from twinhive.core.model.messages.topics import TopicRules
 from twinhive.core.model.names import TableName
-from twinhive.core.model.sets.mark import SetMark
-from twinhive.core.model.sets.showing import HeldSet
+from twinhive.core.model.sets.set_changes import HeldSet
+from twinhive.core.model.sets.set_mark import SetMark
 from twinhive.operations.journal.journal_reading import open_reader
+from twinhive.operations.journal.open_records import what_is_open
 from twinhive.operations.journal.records import SentMessage
-from twinhive.operations.journal.standing import what_is_open
 from twinhive.operations.journal.writing import Journal
-from twinhive.operations.observe import alert_memory, gateway_alerts, publisher_alerts
-from twinhive.publishing.messages.announcing import AnnouncedDatabases
+from twinhive.operations.monitoring import alert_memory, gateway_alerts, publisher_alerts
+from twinhive.publishing.messages.event_announcements import AnnouncedDatabases
 from twinhive.publishing.messages.publishing_messages import Publisher, PublisherRules
+from twinhive.replication.operator_requests.request_files import request_table
 from twinhive.replication.replica.held_sets import write_held_sets
-from twinhive.replication.requests.request_files import request_table
 from twinhive.runtime.pipeline.runner import run_bootstrap
-from twinhive.runtime.wiring.messages import MessagesWiring
+from twinhive.runtime.wiring.message_wiring import MessagesWiring
 from twinhive.surfaces.airflow.dags.monitor_dag import MONITOR, monitor_dag
 from twinhive.surfaces.airflow.monitor import stalled_copies, watch_round
 from twinhive.surfaces.airflow.monitor.alert_delivery import Teller

@@ -12,7 +12,7 @@ from tests.support.messages.letter_box import Hook, MailServer
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.watching.alerts import AlertKind
 from twinhive.operations.alerting.alert_message import Message
-from twinhive.operations.journal.standing import what_is_open
+from twinhive.operations.journal.open_records import what_is_open
 from twinhive.operations.journal.writing import Journal
 from twinhive.runtime.settings.watch_settings import NotificationSettings
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from twinhive.federation.copies.list_copies import CopiesListed
-from twinhive.federation.copies.publish_copies import CopiesPublished
+from twinhive.federation.placement.list_copies import CopiesListed
+from twinhive.federation.placement.publish_copies import CopiesPublished
 from twinhive.operations.journal.journal_reading import JournalReader, open_reader
 from twinhive.operations.journal.records import Failure
 from twinhive.operations.journal.writing import Journal

@@ -9,7 +9,7 @@ from tests.support.worlds.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS
 from tests.unit.operations.failover.test_readiness import READY
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.operations.journal.records import RecordedProof
-from twinhive.replication.requests.request_files import request_table
+from twinhive.replication.operator_requests.request_files import request_table
 from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.surfaces.airflow.monitor.recorded_proofs import readiness_lines
 from twinhive.surfaces.airflow.monitor.recording import Recording

@@ -4,7 +4,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from twinhive.core.step.parts import Parts
+from twinhive.core.step.step_parts import Parts
 from twinhive.runtime.pipeline.phases import PHASES, PLACEMENT_PHASES, Stage
 from twinhive.surfaces.airflow.monitor.recorded_results import Recorder
 

@@ -19,7 +19,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import resync
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.parts import StepOfParts
+from twinhive.core.step.step_parts import StepOfParts
 from twinhive.operations.journal.journal_reading import JournalReader, open_reader
 from twinhive.operations.journal.records import Failure, WindowRun
 from twinhive.operations.journal.schema import METADATA

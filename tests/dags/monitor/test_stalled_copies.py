@@ -7,13 +7,13 @@ import pytest
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
 from tests.support.journal_records import NOW, a_copy
-from twinhive.operations.journal.standing import what_is_open
+from twinhive.operations.journal.open_records import what_is_open
 from twinhive.operations.journal.writing import Journal
-from twinhive.operations.observe.follower import Limits
-from twinhive.operations.observe.lag import PolicyLag
+from twinhive.operations.monitoring.lag import PolicyLag
+from twinhive.operations.monitoring.monitored_policy import Limits
 from twinhive.surfaces.airflow.monitor.recorded_lags import state_of
 from twinhive.surfaces.airflow.monitor.stalled_copies import airflow_runs, with_stalled
-from twinhive.surfaces.airflow.tasks.copy_notes import CopyNotes
+from twinhive.surfaces.airflow.tasks.copy_heartbeat import CopyNotes
 
 LAG = PolicyLag("sales", NOW, phase="loading", limits=Limits(stalled_for=600.0))
 

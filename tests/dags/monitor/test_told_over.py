@@ -14,17 +14,17 @@ from tests.support.policies import PolicyFiles
 from tests.support.servers.status_port import DOWN, a_count, status_port
 from twinhive.core.model.errors import Unreachable
 from twinhive.core.model.watching.alerts import AlertKind
+from twinhive.operations.journal.open_records import Open, what_is_open
 from twinhive.operations.journal.records import SentMessage
-from twinhive.operations.journal.standing import Open, what_is_open
 from twinhive.operations.journal.writing import Journal
-from twinhive.operations.observe import gateway_alerts
-from twinhive.operations.observe.alert_memory import judge
-from twinhive.operations.observe.follower import Limits
-from twinhive.operations.observe.lag import PolicyLag
-from twinhive.operations.observe.publishers import PublisherSeen
-from twinhive.operations.observe.watched import WatchedPolicy
-from twinhive.publishing.messages.behind import Behind
-from twinhive.replication.requests.request_files import pause
+from twinhive.operations.monitoring import gateway_alerts
+from twinhive.operations.monitoring.alert_memory import judge
+from twinhive.operations.monitoring.lag import PolicyLag
+from twinhive.operations.monitoring.monitored_policy import Limits
+from twinhive.operations.monitoring.policy_health import WatchedPolicy
+from twinhive.operations.monitoring.publishers import PublisherSeen
+from twinhive.publishing.messages.publisher_lag import Behind
+from twinhive.replication.operator_requests.request_files import pause
 from twinhive.runtime.settings import load_configuration
 from twinhive.surfaces.airflow.monitor import stalled_copies
 from twinhive.surfaces.airflow.monitor.watch_round import WatchedRemotes, WatchRound

@@ -10,10 +10,10 @@ from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
-from twinhive.core.model.copies.copy_marks import mark_on
 from twinhive.core.model.errors import Refused
+from twinhive.core.model.placement.copy_marks import mark_on
 from twinhive.core.ports import WritePorts
-from twinhive.federation.copies.publish_copies import PublishCopies
+from twinhive.federation.placement.publish_copies import PublishCopies
 from twinhive.operations.journal.journal_reading import open_reader
 from twinhive.operations.journal.records import RecordedCopies
 from twinhive.runtime.settings import load_configuration

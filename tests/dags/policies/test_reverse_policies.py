@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.policies import PolicyFiles
 from twinhive.core.model.errors import Foreign, TwinhiveError, Unreachable
-from twinhive.operations.observe.lag import PolicyLag
+from twinhive.operations.monitoring.lag import PolicyLag
 from twinhive.runtime.settings import load_configuration
 from twinhive.runtime.settings.policies import PolicySettings
 from twinhive.runtime.wiring import lag_wiring

@@ -8,7 +8,7 @@ import pytest
 from tests.dags.airflow_home import CHECKOUT, use_own_airflow
 from tests.support.policies import PolicyFiles
 from twinhive.surfaces.airflow.dag_factory import replication_dags
-from twinhive.surfaces.airflow.dags.shares import is_in
+from twinhive.surfaces.airflow.dags.dag_file_shares import is_in
 
 NAMES = [f"db{number}" for number in range(24)]
 FILE = """

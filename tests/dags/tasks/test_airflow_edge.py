@@ -23,12 +23,12 @@ from twinhive.core.model.errors import (
     Unreachable,
 )
 from twinhive.core.model.exit_codes import ExitCode
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
+from twinhive.replication.bootstrap.consolidation_round import Folded
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
 from twinhive.replication.bootstrap.gate import GateOpen
 from twinhive.replication.bootstrap.list_objects import ObjectsListed
-from twinhive.replication.bootstrap.round import Folded
-from twinhive.replication.external.pass_ import ExternalListed
+from twinhive.replication.external_tables.list_external import ExternalListed
 from twinhive.replication.incremental.window_stage import WindowCut
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
 from twinhive.surfaces.airflow.dags.assets import announce, announce_data, announce_pending, replica_asset

@@ -12,11 +12,11 @@ from airflow.sdk.exceptions import TaskDeferred
 from tests.support.kept_jobs import KeptJob, keeping
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.copies_world import CopiesWorld
-from tests.unit.federation.copies.test_copies import a_world
+from tests.unit.federation.placement.test_copies import a_world
 from twinhive.core.model.errors import TryAgain
 from twinhive.federation.routing.nested_directories import states_like
 from twinhive.runtime.spark.sql_settings import SqlJobSettings
-from twinhive.runtime.wiring.routing import RoutingWiring
+from twinhive.runtime.wiring.routing_wiring import RoutingWiring
 from twinhive.surfaces.airflow.monitor.task_failures import MayPass, PersonMustAct
 from twinhive.surfaces.airflow.operators import cluster_sql_operator
 from twinhive.surfaces.airflow.operators.cluster_sql_operator import ClusterSqlOperator

@@ -13,7 +13,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from tests.dags.airflow_home import CHECKOUT
 from twinhive.core.model.endpoints import FileSystemEndpoint
 from twinhive.core.model.policy import Options
-from twinhive.runtime.spark.pulse import MOVES
+from twinhive.runtime.spark.executor_progress import MOVES
 from twinhive.surfaces.airflow.tasks.copy_task import CopyOperator
 from twinhive.surfaces.airflow.tasks.stage_task import StageOf
 from twinhive.transfer.staged.job import CopyJob

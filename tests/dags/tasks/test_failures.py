@@ -12,7 +12,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 from tests.dags.airflow_home import CHECKOUT, create_database, parse_dags
 from tests.support.policies import PolicyFiles
 from twinhive.core.model.errors import ActNow, Missing, Unexplained, Unreachable
-from twinhive.core.step.base import Detail
+from twinhive.core.step.step_base import Detail
 from twinhive.surfaces.airflow.monitor.task_failures import (
     RETRIES,
     RETRY_RULES,

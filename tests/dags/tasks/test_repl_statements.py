@@ -7,7 +7,7 @@ from airflow.sdk import DAG
 
 from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
-from twinhive.statements.running import Answer
+from twinhive.statements.execution import Answer
 from twinhive.surfaces.airflow.dags import sql_dag
 from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
 from twinhive.surfaces.airflow.operators import statement_operator

@@ -185,7 +185,7 @@ def test_it_does_not_fire_before_airflow_knows_that_its_task_waits(
     replicated: Replicated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Airflow takes a task for lost that goes on before the end of the process that deferred it has been noticed."""
-    monkeypatch.setattr("twinhive.surfaces.airflow.triggers.end_of_task.noticed_within", lambda: 0.5)
+    monkeypatch.setattr("twinhive.surfaces.airflow.triggers.deferral_delay.noticed_within", lambda: 0.5)
     at = int(replicated.world.replica.database("sales").parameters["repl.last.id"])
     began = time.monotonic()
     asyncio.run(asyncio.wait_for(fired(trigger_for(at)), 20))

@@ -12,7 +12,7 @@ from twinhive.core.model.errors import Unreachable
 from twinhive.core.model.objects import Table
 from twinhive.runtime.pipeline.runner import run_bootstrap
 from twinhive.surfaces.airflow.monitor.task_failures import MayBeRefused, PersonMustAct
-from twinhive.surfaces.airflow.triggers import odd_answers, replica_watch
+from twinhive.surfaces.airflow.triggers import replica_watch, unexplained_errors
 from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
 
 __all__ = ["quick", "site"]
@@ -55,7 +55,7 @@ def test_the_triggerer_waits_for_a_table_that_is_dropped_and_made_anew_at_the_so
 def test_the_triggerer_waits_for_a_table_of_a_replica_however_long_it_takes(
     replica: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(odd_answers, "_MOST_SECONDS", 0.0)
+    monkeypatch.setattr(unexplained_errors, "_MOST_SECONDS", 0.0)
     trigger = replica.deferred(cluster=None, policy="sales", table="orders").trigger
 
     async def main() -> None:
@@ -100,7 +100,7 @@ def test_a_table_that_is_gone_at_the_source_fails_the_task_after_a_quarter_of_an
 def test_a_table_that_the_triggerer_has_missed_for_so_long_fails_the_task(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(odd_answers, "_MOST_SECONDS", 0.05)
+    monkeypatch.setattr(unexplained_errors, "_MOST_SECONDS", 0.05)
     waits = site.deferred()
     drop(site.world.source)
     event = told(waits.trigger)

@@ -22,7 +22,13 @@ from twinhive.runtime.settings import load_configuration
 from twinhive.surfaces.airflow.operators.set_operators import SetPlace
 from twinhive.surfaces.airflow.sensors import set_sensor
 from twinhive.surfaces.airflow.sensors.set_sensor import SetDoneSensor, _heard_on
-from twinhive.surfaces.airflow.triggers import ear, hearings, message_trigger, replica_watch, stored_trigger
+from twinhive.surfaces.airflow.triggers import (
+    broker_listener,
+    broker_subscriptions,
+    message_trigger,
+    replica_watch,
+    stored_trigger,
+)
 from twinhive.surfaces.airflow.triggers.message_trigger import StompTrigger
 from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
 
@@ -72,8 +78,8 @@ def site(policies: PolicyFiles, monkeypatch: pytest.MonkeyPatch) -> Site:
     monkeypatch.setattr(replica_watch, "POLL_SECONDS", 3_600.0)
     monkeypatch.setattr(replica_watch, "TOLD_SECONDS", 3_600.0)
     monkeypatch.setattr(replica_watch, "_MOST_SECONDS", 3_600.0)
-    monkeypatch.setattr(ear, "_MOST_SECONDS", 0.05)
-    for module in (hearings, message_trigger):
+    monkeypatch.setattr(broker_listener, "_MOST_SECONDS", 0.05)
+    for module in (broker_subscriptions, message_trigger):
         monkeypatch.setattr(module, "open_broker", lambda connection, resolve: MemoryBroker(broker))
     # Without a set the metastore is not asked for marks.
     site = Site(world, policies, broker)

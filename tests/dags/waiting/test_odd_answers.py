@@ -14,8 +14,8 @@ from twinhive.surfaces.airflow.monitor.task_failures import MayBeRefused, Person
 from twinhive.surfaces.airflow.operators import cluster_sql_operator
 from twinhive.surfaces.airflow.operators.cluster_sql_operator import ClusterSqlOperator
 from twinhive.surfaces.airflow.sensors import event_id_sensor, set_sensor
-from twinhive.surfaces.airflow.triggers import odd_answers
-from twinhive.surfaces.airflow.triggers.odd_answers import odd_answers as looks_with
+from twinhive.surfaces.airflow.triggers import unexplained_errors
+from twinhive.surfaces.airflow.triggers.unexplained_errors import odd_answers as looks_with
 
 __all__ = ["replicated", "site"]
 ODD = Unexplained("the metastore cannot read a table", found="MetaException(Broken pipe)")
@@ -61,7 +61,7 @@ def looked(task: Any, before: dict[str, Any] | None = None) -> dict[str, Any]:
 def test_it_waits_on_until_such_answers_have_lasted_too_long(
     waiting: Any, world: Callable[[Exception | None], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(odd_answers, "_MOST_LOOKS", 3)
+    monkeypatch.setattr(unexplained_errors, "_MOST_LOOKS", 3)
     keeps = looked(waiting)
     for number in (2, 3):
         world(Unreachable("no answer"))
@@ -93,7 +93,7 @@ def test_it_is_a_quarter_of_an_hour_of_looks_in_a_row() -> None:
 def test_a_trigger_waits_through_a_quarter_of_an_hour_of_them() -> None:
     """Looks without any answer in between do not count, and an answer that is known begins anew."""
     now = 0.0
-    odd: odd_answers.OddTime[str] = odd_answers.OddTime(lambda: now)
+    odd: unexplained_errors.OddTime[str] = unexplained_errors.OddTime(lambda: now)
 
     def looked(answer: Exception | None, seconds: float) -> list[str]:
         nonlocal now

@@ -9,7 +9,7 @@ from airflow.sdk.exceptions import TaskDeferred
 
 from tests.dags.waiting.test_event_id_sensor import Replicated, replicated
 from tests.dags.waiting.test_sets import Site, site
-from twinhive.surfaces.airflow.sensors.pauses import pause_of
+from twinhive.surfaces.airflow.sensors.sensor_backoff import pause_of
 
 __all__ = ["replicated", "site"]
 TROUBLE = {"trouble": "no keytab"}

@@ -21,7 +21,7 @@ from twinhive.surfaces.airflow.operators import set_operators
 from twinhive.surfaces.airflow.operators.set_operators import MarkSetDoneOperator, UnmarkSetOperator
 from twinhive.surfaces.airflow.sensors import set_sensor
 from twinhive.surfaces.airflow.sensors.set_sensor import SetDoneSensor
-from twinhive.surfaces.airflow.triggers import end_of_task, replica_watch, stored_trigger
+from twinhive.surfaces.airflow.triggers import deferral_delay, replica_watch, stored_trigger
 from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
 
 EAST = json.dumps({"connection": "east_metastore"})
@@ -170,7 +170,7 @@ def trigger_for(value: str, database: str = "sales") -> SetDoneTrigger:
 
 def test_it_does_not_fire_before_airflow_knows_that_its_task_waits(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Airflow takes a task for lost that goes on before the end of the process that deferred it has been noticed."""
-    monkeypatch.setattr("twinhive.surfaces.airflow.triggers.end_of_task.noticed_within", lambda: 0.5)
+    monkeypatch.setattr("twinhive.surfaces.airflow.triggers.deferral_delay.noticed_within", lambda: 0.5)
     site.mark("p=first")
     began = time.monotonic()
     asyncio.run(asyncio.wait_for(fired(trigger_for("first")), 20))
@@ -179,8 +179,8 @@ def test_it_does_not_fire_before_airflow_knows_that_its_task_waits(site: Site, m
 
 @pytest.mark.parametrize("seconds", [-5.0, 0.0, 1.0, 3600.0])
 def test_airflow_gives_no_wait_up_before_its_trigger_may_fire(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    monkeypatch.setattr(end_of_task, "noticed_within", lambda: 7.0)
-    timeout = end_of_task.timeout_of(time.time() + seconds).total_seconds()
+    monkeypatch.setattr(deferral_delay, "noticed_within", lambda: 7.0)
+    timeout = deferral_delay.timeout_of(time.time() + seconds).total_seconds()
     assert max(7.5, seconds - 60) < timeout < max(20.0, seconds + 1)
 
 

@@ -14,7 +14,7 @@ from twinhive.core.model.errors import Refused, Unexplained
 from twinhive.core.model.names import TableName
 from twinhive.publishing.sets.marking_sets import MarkSet
 from twinhive.surfaces.airflow.monitor.task_failures import MayBeRefused, PersonMustAct
-from twinhive.surfaces.airflow.triggers import odd_answers, replica_watch
+from twinhive.surfaces.airflow.triggers import replica_watch, unexplained_errors
 from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
 
 __all__ = ["replicated", "site"]
@@ -83,7 +83,7 @@ def test_a_table_that_is_there_again_when_the_task_looks_is_waited_for(site: Sit
 def test_answers_that_nobody_knows_fail_the_task_when_the_trigger_has_waited_through_them(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(odd_answers, "_MOST_SECONDS", 0.05)
+    monkeypatch.setattr(unexplained_errors, "_MOST_SECONDS", 0.05)
     waits = site.deferred()
     monkeypatch.setattr(site.world.source, "table", failing(ODD))
     event = told(waits.trigger)
@@ -120,7 +120,7 @@ def test_an_event_whose_trigger_alone_is_refused_is_looked_for_by_the_task(
 def test_answers_that_nobody_knows_of_a_replica_fail_the_task_when_they_have_lasted(
     replicated: Replicated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(odd_answers, "_MOST_SECONDS", 0.05)
+    monkeypatch.setattr(unexplained_errors, "_MOST_SECONDS", 0.05)
     replicated.write()
     waits = replicated.deferred()
     task = replicated.consumer().get_task("there")

@@ -27,9 +27,9 @@ from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.hive.adapters.spark_package import native_package, python_package
 from twinhive.runtime.spark.copy_settings import CopySettings, ListedCopy
 from twinhive.runtime.spark.environment import QUIET_AND_QUICK
-from twinhive.runtime.spark.lifeline import held
+from twinhive.runtime.spark.submitter_lock import held
 from twinhive.transfer.staged.job import CopyJob
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 pytestmark = pytest.mark.spark
 JOB = Path(__file__).parents[3] / "spark_jobs" / "copy_files.py"
@@ -272,7 +272,7 @@ class TestBetweenClusters:
         assert job.submit().returncode == 0
 
     @pytest.mark.nightly(
-        "tests/unit/runtime/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+        "tests/unit/runtime/spark/test_submitter_lock.py::test_a_killed_submitter_lets_go",
         "tests/integration/copy/test_copy_faults.py::test_a_killed_copy_is_continued_and_copies_nothing_again_that_was_finished",
     )
     def test_a_killed_copy_is_continued(self, job: Job) -> None:
@@ -300,7 +300,7 @@ _COPY = """
 import json, sys
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.transfer.staged.copy_items import copy_items
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 given = json.loads(sys.argv[1])
 items = [CopyItem.from_line(line) for line in sys.stdin]
 copy_items(items, HadoopFiles(**given["source"]), HadoopFiles(**given["target"]), given["staging"], 4)

@@ -18,7 +18,7 @@ from sandbox import Sandbox
 from tests.support.policies import PolicyFiles
 from twinhive.core.model.files import FileStatus, join
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.transfer.tree.tree_places import HIDDEN, Places
+from twinhive.transfer.tree.work_directories import HIDDEN, Places
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 
@@ -171,7 +171,7 @@ def end_of(process: "subprocess.Popen[str]") -> str:
 
 
 @pytest.mark.nightly(
-    "tests/unit/runtime/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+    "tests/unit/runtime/spark/test_submitter_lock.py::test_a_killed_submitter_lets_go",
     "tests/integration/copy/test_copy_faults.py::test_a_killed_copy_is_continued_and_copies_nothing_again_that_was_finished",
 )
 def test_a_killed_copy_takes_its_job_along_and_is_continued(copy: Copy) -> None:
@@ -197,7 +197,7 @@ def test_a_killed_copy_takes_its_job_along_and_is_continued(copy: Copy) -> None:
 
 
 @pytest.mark.nightly(
-    "tests/unit/runtime/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+    "tests/unit/runtime/spark/test_submitter_lock.py::test_a_killed_submitter_lets_go",
     "tests/integration/in_airflow/test_airflow.py::test_the_copies_went_through_spark_and_compared_what_they_copied",
 )
 def test_an_executor_that_is_killed_is_replaced(copy: Copy, sandbox: Sandbox) -> None:

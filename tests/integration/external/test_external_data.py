@@ -16,13 +16,13 @@ from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import Attributes, relative_to
 from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.objects import Database
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.replication.dump.passes.external_passes import locations_of_pass
-from twinhive.replication.external.check_base import CheckBase, release_base
-from twinhive.replication.external.pass_ import ExternalListed, ListExternal
-from twinhive.replication.external.sync_external import ExternalSynced, SyncExternal
-from twinhive.replication.replica.synced import Synced
+from twinhive.replication.external_tables.check_base import CheckBase, release_base
+from twinhive.replication.external_tables.list_external import ExternalListed, ListExternal
+from twinhive.replication.external_tables.sync_external import ExternalSynced, SyncExternal
+from twinhive.replication.replica.sync_records import Synced
 from twinhive.transfer.tree.snapshots.snapshot_rotation import delete_snapshots
 
 pytestmark = pytest.mark.sandbox

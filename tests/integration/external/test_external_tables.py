@@ -14,14 +14,14 @@ from tests.support.worlds.external_twin import assert_equal_files, assert_extern
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import Attributes
 from twinhive.core.model.names import TableName
-from twinhive.core.step.base import Work
-from twinhive.replication.external.sync_external import SyncExternal
+from twinhive.core.step.step_base import Work
+from twinhive.replication.external_tables.sync_external import SyncExternal
 from twinhive.replication.replica.pending_files import pending_names
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, EXTERNAL
 from twinhive.runtime.pipeline.runner import run_phase
-from twinhive.runtime.spark.by_size import LargeBySpark
 from twinhive.runtime.spark.cluster import SparkCluster
-from twinhive.runtime.spark.endings import NextSteps
+from twinhive.runtime.spark.job_outcome import NextSteps
+from twinhive.runtime.spark.size_dispatch import LargeBySpark
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 

@@ -26,7 +26,7 @@ from twinhive.core.model.messages.topics import TopicRules
 from twinhive.core.model.names import TableName
 from twinhive.core.model.thrift_objects import new_partition, text_table
 from twinhive.hive.adapters.brokers.stomp_broker import StompBroker
-from twinhive.publishing.messages.announcing import AnnouncedDatabases
+from twinhive.publishing.messages.event_announcements import AnnouncedDatabases
 from twinhive.publishing.messages.positions import POSITION_TABLE, PositionStore
 from twinhive.publishing.messages.publishing_messages import Publisher, PublisherRules, PublisherStanding
 from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet

@@ -23,7 +23,7 @@ from twinhive.core.model.errors import ActNow
 from twinhive.core.model.names import TableName
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase
 from twinhive.runtime.spark.cluster import SparkCluster
-from twinhive.runtime.spark.endings import NextSteps
+from twinhive.runtime.spark.job_outcome import NextSteps
 from twinhive.runtime.spark.jobs import Job
 from twinhive.runtime.spark.write_settings import RowsOf, WriteJobSettings
 
@@ -207,8 +207,8 @@ def test_the_set_is_marked_when_all_is_shown_and_once_a_job(
 
 @pytest.mark.nightly(
     "tests/integration/hcatalog/test_partition_writes.py::test_the_set_is_marked_when_all_is_shown_and_once_a_job",
-    "tests/unit/publishing/partition_writes/test_write.py::test_a_thousand_partitions_are_one_call_and_one_more_is_two",
-    "tests/unit/publishing/partition_writes/test_write.py::test_what_cannot_be_shown_is_not_marked",
+    "tests/unit/publishing/partition_writes/test_partition_writer.py::test_a_thousand_partitions_are_one_call_and_one_more_is_two",
+    "tests/unit/publishing/partition_writes/test_partition_writer.py::test_what_cannot_be_shown_is_not_marked",
 )
 def test_five_hundred_partitions_are_few_files_and_one_call_and_a_write_that_fails_marks_nothing(
     sandbox: Sandbox, session: Session, east: Warehouse, source_metastore: ThriftSource
@@ -241,7 +241,7 @@ def test_five_hundred_partitions_are_few_files_and_one_call_and_a_write_that_fai
 
 @pytest.mark.nightly(
     "tests/integration/hcatalog/test_partition_writes.py::test_the_spark_job_reads_files_and_writes_partitions",
-    "tests/unit/publishing/partition_writes/test_write.py",
+    "tests/unit/publishing/partition_writes/test_partition_writer.py",
 )
 def test_small_files_of_many_tasks_are_merged(session: Session, east: Warehouse) -> None:
     database = east.create_database("merged")
@@ -268,7 +268,7 @@ def test_a_text_that_is_too_long_is_named_and_nothing_is_shown(session: Session,
 
 
 @pytest.mark.nightly(
-    "tests/unit/publishing/partition_writes/test_write.py::test_killed_at_any_change_and_repeated_it_comes_to_the_same_end",
+    "tests/unit/publishing/partition_writes/test_partition_writer.py::test_killed_at_any_change_and_repeated_it_comes_to_the_same_end",
 )
 def test_a_driver_that_is_killed_after_its_switch_is_repeated_and_the_replica_has_the_new_rows(
     sandbox: Sandbox, session: Session, east: Warehouse, west: Warehouse, policies: PolicyFiles, tmp_path: Path
@@ -315,7 +315,7 @@ class Reading:
 
 
 @pytest.mark.nightly(
-    "tests/unit/publishing/partition_writes/test_write.py::"
+    "tests/unit/publishing/partition_writes/test_partition_writer.py::"
     "test_readers_amid_an_overwrite_have_old_or_new_rows_and_the_replica_has_the_new_by_the_inserts_events"
 )
 def test_spark_that_reads_while_partitions_are_overwritten_has_old_or_new_rows(
@@ -404,7 +404,7 @@ def test_the_spark_job_reads_files_and_writes_partitions(
 @pytest.mark.nightly(
     "tests/integration/hcatalog/test_partition_writes.py::test_the_spark_job_reads_files_and_writes_partitions",
     "tests/integration/hcatalog/test_partition_writes.py::test_the_set_is_marked_when_all_is_shown_and_once_a_job",
-    "tests/unit/runtime/spark/test_endings.py",
+    "tests/unit/runtime/spark/test_job_outcome.py",
 )
 def test_a_spark_job_that_is_submitted_again_has_nothing_to_do_and_one_that_cannot_run_says_so(
     submitted: SubmittedJob,

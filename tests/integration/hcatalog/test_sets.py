@@ -12,15 +12,15 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import WINDOW_END
-from twinhive.core.model.sets.mark import SetMark, sets_table
+from twinhive.core.model.sets.set_mark import SetMark, sets_table
 from twinhive.core.model.thrift_objects import new_partition
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.operations.actions.replica_status import read_status
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding, left_behind, take_away
 from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
 from twinhive.publishing.sets.set_waiting import wait_for_set, wanted_set
+from twinhive.replication.operator_requests.request_files import request_table
 from twinhive.replication.replica.held_sets import held_sets
-from twinhive.replication.requests.request_files import request_table
 from twinhive.runtime.pipeline.phases import SCAN
 from twinhive.runtime.pipeline.runner import run_phase
 

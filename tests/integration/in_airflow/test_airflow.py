@@ -205,7 +205,7 @@ def test_a_window_whose_apply_is_killed_is_retried_and_converges(
 
 @pytest.mark.nightly(
     "tests/integration/in_airflow/test_airflow.py::test_a_window_whose_apply_is_killed_is_retried_and_converges",
-    "tests/unit/runtime/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+    "tests/unit/runtime/spark/test_submitter_lock.py::test_a_killed_submitter_lets_go",
     "tests/unit/replication/bootstrap/test_bootstrap_killed.py::test_killed_at_any_change_and_rerun_it_converges",
 )
 def test_a_bootstrap_that_is_killed_in_every_way_is_cleared_and_converges(

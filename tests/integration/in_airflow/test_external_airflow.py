@@ -57,7 +57,7 @@ def spans(run: Run, task: str) -> list[tuple[datetime, datetime]]:
 @pytest.mark.nightly(
     "tests/dags/policies/test_in_process.py::test_external_tables_are_published_by_the_event_lane_when_the_data_lane_has_brought_their_data",
     "tests/integration/external/test_external_tables.py::test_new_objects_wait_for_their_data_and_events_do_not_wait_for_them",
-    "tests/unit/replication/external/test_external_killed.py::test_killed_at_any_change_and_run_again_both_sides_are_equal",
+    "tests/unit/replication/external_tables/test_external_killed.py::test_killed_at_any_change_and_run_again_both_sides_are_equal",
 )
 def test_copies_go_one_at_a_time_events_pass_them_and_a_killed_one_converges(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse

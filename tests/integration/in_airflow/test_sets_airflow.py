@@ -16,7 +16,7 @@ from sandbox.brokers.broker_users import PUBLISHER, READER
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.integration.one_policy import settled
 from tests.support.messages.running_broker import RunningBroker
-from twinhive.core.model.sets.mark import SetMark, sets_table
+from twinhive.core.model.sets.set_mark import SetMark, sets_table
 from twinhive.runtime.wiring.policy_wiring import Wiring
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]

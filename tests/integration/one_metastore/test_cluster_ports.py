@@ -306,7 +306,7 @@ def test_hives_own_driver_reads_copies_and_writes_tables_of_north(ports: Ports) 
 @pytest.mark.nightly(
     "tests/integration/one_metastore/test_cluster_ports.py::test_a_stale_copy_is_not_read_and_a_new_one_is",
     "tests/unit/federation/cluster_view/test_no_place_goes_astray.py",
-    "tests/unit/federation/copies/test_copies_attacked.py",
+    "tests/unit/federation/placement/test_copies_attacked.py",
 )
 @pytest.mark.parametrize("seed", seeds(HISTORIES, kind=9))
 def test_who_reads_or_queries_copies_gets_what_the_primary_held_meanwhile(

@@ -15,20 +15,20 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.copies_world import contents
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
-from twinhive.core.model.copies.copy_marks import CopyMark, mark_on
+from twinhive.core.model.placement.copy_marks import CopyMark, mark_on
 from twinhive.core.model.policy import Options
-from twinhive.core.step.base import Work
-from twinhive.federation.copies.copy_objects import CopyObjects
-from twinhive.federation.copies.list_copies import ListCopies
-from twinhive.federation.copies.move_primary import MovePrimary
-from twinhive.federation.copies.publish_copies import PublishCopies
+from twinhive.core.step.step_base import Work
+from twinhive.federation.placement.copy_objects import CopyObjects
+from twinhive.federation.placement.list_copies import ListCopies
+from twinhive.federation.placement.move_primary import MovePrimary
+from twinhive.federation.placement.publish_copies import PublishCopies
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.runtime.pipeline.phases import COPIES
 from twinhive.runtime.pipeline.runner import run_phase
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.runtime.spark.cluster import SparkCluster
 from twinhive.runtime.spark.copy_settings import ListedCopy
-from twinhive.runtime.spark.endings import NextSteps
+from twinhive.runtime.spark.job_outcome import NextSteps
 from twinhive.runtime.spark.jobs import copy_by_spark
 from twinhive.runtime.wiring.table_move import MoveWiring
 from twinhive.surfaces.cli.app import app
@@ -143,7 +143,7 @@ def test_killed_and_run_again_it_converges(placed: Placed, at: int) -> None:
 
 
 @pytest.mark.nightly(
-    "tests/unit/federation/copies/test_copies.py::test_a_thousand_copies_are_published_in_seven_calls_of_the_metastore",
+    "tests/unit/federation/placement/test_copies.py::test_a_thousand_copies_are_published_in_seven_calls_of_the_metastore",
     "tests/integration/one_metastore/test_copies.py::test_copies_are_made_follow_and_go",
 )
 def test_hundreds_of_partitions_are_marked(placed: Placed) -> None:

@@ -14,7 +14,7 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin, describe
 from twinhive.core.model.errors import ActNow, TryAgain
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 pytestmark = pytest.mark.sandbox
 

@@ -14,7 +14,7 @@ from tests.support.users.warehouse import Warehouse
 from twinhive.core.model.errors import Refused
 from twinhive.core.model.exit_codes import ExitCode
 from twinhive.core.model.log_access import GUARD
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.preflight import Preflight
 from twinhive.surfaces.cli.app import run
 

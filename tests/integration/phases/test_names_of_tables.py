@@ -11,10 +11,10 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.external_twin import assert_external_twin
 from tests.support.worlds.twin import assert_equal_twin
-from twinhive.core.model.frozen import frozen_tables, with_frozen
+from twinhive.core.model.quarantine import frozen_tables, with_frozen
 from twinhive.operations.actions.resync import Resync
+from twinhive.replication.operator_requests.request_files import requested_tables
 from twinhive.replication.replica.pending_files import pending_names
-from twinhive.replication.requests.request_files import requested_tables
 
 pytestmark = pytest.mark.sandbox
 

@@ -9,7 +9,7 @@ from tests.integration.spark_sql import SparkSql, spark_sql
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.scan.scan import Scan, Scanned
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]

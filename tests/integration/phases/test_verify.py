@@ -12,7 +12,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.repair import Repair
 from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.replication.verify.verify import Verify

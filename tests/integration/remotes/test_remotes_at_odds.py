@@ -27,7 +27,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire.wire_metastore import client_of
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
-from twinhive.statements.running import StatementPlace, run_statement
+from twinhive.statements.execution import StatementPlace, run_statement
 from twinhive.surfaces.cli.app import run
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]

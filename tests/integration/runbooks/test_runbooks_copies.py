@@ -17,7 +17,7 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.copies_world import contents
-from twinhive.federation.copies.copies_standing import copies_of, totals
+from twinhive.federation.placement.copies_status import copies_of, totals
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.surfaces.airflow.dags.move_dag import MOVE
 

@@ -16,8 +16,8 @@ from tests.support.runbooks import Section, runbooks, says
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.warehouse import Warehouse
 from twinhive.core.model.names import TableName
-from twinhive.operations.observe.publisher_alerts import publisher_alerts, standing_line
-from twinhive.operations.observe.publishers import PublisherSeen
+from twinhive.operations.monitoring.publisher_alerts import publisher_alerts, standing_line
+from twinhive.operations.monitoring.publishers import PublisherSeen
 from twinhive.publishing.sets.marking_sets import MarkSet
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.runtime.wiring.publisher_wiring import measure_publishers

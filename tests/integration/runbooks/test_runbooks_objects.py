@@ -8,7 +8,7 @@ from tests.integration.airflow_fixtures import until
 from tests.integration.oncall import OnCall
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.warehouse import Warehouse
-from twinhive.core.step.holding import lease_directory
+from twinhive.core.step.replica_lease import lease_directory
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 Compare = Callable[[], None]

@@ -22,7 +22,7 @@ from tests.support.runbooks import Section, runbooks, says
 from tests.support.servers.ssh_servers import running_ssh
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire.wire_metastore import client_of
-from twinhive.operations.observe.gateway_alerts import gateway_alerts
+from twinhive.operations.monitoring.gateway_alerts import gateway_alerts
 from twinhive.surfaces.airflow.monitor.watch_round import WatchedRemotes
 from twinhive.surfaces.cli.app import run
 

@@ -17,7 +17,7 @@ from twinhive.core.model.errors import AlreadyThere
 from twinhive.core.model.names import TableName
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.runtime.spark.cluster import SparkCluster
-from twinhive.statements.running import StatementPlace, run_statement
+from twinhive.statements.execution import StatementPlace, run_statement
 
 pytestmark = pytest.mark.sandbox
 

@@ -20,24 +20,24 @@ from twinhive.core.model.marks import without_marks
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.policy import DatabaseAddress, Policy
 from twinhive.core.ports import DumpPorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.reader import position_at
 from twinhive.replication.bootstrap.dump_states import read_states
 from twinhive.replication.bootstrap.fold import fold
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.event_range import EventRange
-from twinhive.replication.dump.layout import DumpKind
-from twinhive.replication.dump.sealed import open_sealed
-from twinhive.replication.dump.store import Dump
+from twinhive.replication.dump.repl_dump_description import open_sealed
 from twinhive.statements.interop.hive_dump.bootstrap_writing import write_bootstrap
-from twinhive.statements.interop.hive_dump.converting import acknowledge, convert
+from twinhive.statements.interop.hive_dump.dump_conversion import acknowledge, convert
+from twinhive.statements.interop.hive_dump.hive_dump_options import Terms
 from twinhive.statements.interop.hive_dump.hive_dump_reading import HiveDump, read_hive_dump
 from twinhive.statements.interop.hive_dump.hive_layout import hive_directory
 from twinhive.statements.interop.hive_dump.incremental_writing import write_incremental
-from twinhive.statements.interop.hive_dump.terms import Terms
 from twinhive.statements.steps.repl_dump import ReplDump
-from twinhive.statements.steps.repl_order import DumpOrder
+from twinhive.statements.steps.repl_dump_options import DumpOrder
 from twinhive.transfer.staged.listing import list_files
 
 pytestmark = pytest.mark.sandbox

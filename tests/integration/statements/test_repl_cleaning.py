@@ -15,8 +15,8 @@ from twinhive.core.model.files import join, parent
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.hive.adapters.hdfs.hdfs_lease import HdfsLease
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
-from twinhive.statements.running import StatementPlace, run_statement
-from twinhive.statements.steps.load_under_way import under_way_in
+from twinhive.statements.execution import StatementPlace, run_statement
+from twinhive.statements.steps.load_lease import under_way_in
 
 pytestmark = pytest.mark.sandbox
 

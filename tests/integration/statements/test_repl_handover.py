@@ -14,7 +14,7 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from twinhive.core.model.names import TableName
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
-from twinhive.statements.running import StatementPlace, run_statement
+from twinhive.statements.execution import StatementPlace, run_statement
 from twinhive.transfer.staged.listing import list_files
 
 pytestmark = pytest.mark.sandbox

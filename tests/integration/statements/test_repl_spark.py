@@ -20,7 +20,7 @@ from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.runtime.spark.cluster import SparkCluster
-from twinhive.statements.running import StatementPlace, run_statement
+from twinhive.statements.execution import StatementPlace, run_statement
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
 
@@ -85,7 +85,7 @@ def statements(
 
 @pytest.mark.nightly(
     "tests/integration/in_airflow/test_airflow.py::test_the_copies_went_through_spark_and_compared_what_they_copied",
-    "tests/unit/statements/running/test_spark_copies.py",
+    "tests/unit/statements/execution/test_spark_copies.py",
 )
 def test_what_is_much_is_copied_by_spark(statements: Statements, east: Warehouse, west: Warehouse) -> None:
     users, database, base = statements.users, statements.database, f"/outside/{statements.database}"
@@ -127,7 +127,7 @@ def start(policies: PolicyFiles, tmp_path: Path) -> Callable[..., "subprocess.Po
 
 
 @pytest.mark.nightly(
-    "tests/unit/runtime/spark/test_lifeline.py::test_a_killed_submitter_lets_go",
+    "tests/unit/runtime/spark/test_submitter_lock.py::test_a_killed_submitter_lets_go",
     "tests/unit/statements/phases/test_repl_killed.py::test_a_load_killed_at_any_change_and_run_again_converges",
 )
 def test_a_killed_load_takes_its_spark_job_along_and_is_continued(

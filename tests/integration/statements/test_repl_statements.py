@@ -13,11 +13,11 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.twin import assert_equal_twin
 from twinhive.core.model.errors import ActNow, TwinhiveError
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.event_range import EventRange
-from twinhive.replication.dump.sealed import open_sealed
-from twinhive.replication.dump.store import Dump
+from twinhive.replication.dump.repl_dump_description import open_sealed
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
-from twinhive.statements.running import SparkOf, StatementPlace, run_statement
+from twinhive.statements.execution import SparkOf, StatementPlace, run_statement
 
 pytestmark = pytest.mark.sandbox
 

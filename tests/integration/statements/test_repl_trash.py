@@ -11,10 +11,10 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.scan.sweep import sweep
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
-from twinhive.statements.running import StatementPlace, run_statement
+from twinhive.statements.execution import StatementPlace, run_statement
 
 pytestmark = pytest.mark.sandbox
 

@@ -11,7 +11,7 @@ from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
-from twinhive.transfer.tree.tree_places import Places, is_ours
+from twinhive.transfer.tree.work_directories import Places, is_ours
 
 SOURCE, TARGET = "hdfs://east/d", "hdfs://west/t"
 

@@ -7,7 +7,7 @@ from typing import Any
 from hive_metastore import ThriftHiveMetastore
 
 from tests.support.wire.wire_messages import KNOWN, encoded, random_struct
-from twinhive.core.model.copies.copy_marks import CopyMark, DirectoryState
+from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
 from twinhive.hive.wire.method_table import METHODS
 from twinhive.hive.wire.roles import Role, decided
 from twinhive.hive.wire.thrift_message import WireMessage, call, reply

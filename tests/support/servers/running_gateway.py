@@ -7,17 +7,17 @@ import time
 from dataclasses import dataclass, field
 
 from twinhive.core.model.remotes.definitions import Definition, Definitions
-from twinhive.federation.cluster_view.port import Port
+from twinhive.federation.cluster_view.cluster_port import Port
 from twinhive.federation.connector_api.byte_links import ByteLink, connected
-from twinhive.federation.gateway.asking_again import ask_again
-from twinhive.federation.gateway.definition_reading.cache import DefinitionCache
+from twinhive.federation.gateway.breaker_probes import ask_again
 from twinhive.federation.gateway.gateway_metrics import CallCounts
+from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.isolation import RemoteLimits
 from twinhive.federation.gateway.metastore_links import LinkLimits, OpenLink
+from twinhive.federation.gateway.remote_definitions.definition_cache import DefinitionCache
 from twinhive.federation.gateway.remote_pool import ReachedRemote, RemotePool
 from twinhive.federation.gateway.server import Server, listen
 from twinhive.federation.gateway.session import Session
-from twinhive.federation.gateway.shared import Shared
 
 
 def opening(port: int) -> OpenLink:

@@ -4,8 +4,8 @@ import socket
 from collections.abc import Callable
 
 from tests.support.servers.loopback_server import LoopbackServer
-from twinhive.hive.wire.ends import Short, end_of
 from twinhive.hive.wire.thrift_message import WireMessage, read_head
+from twinhive.hive.wire.thrift_skip import Short, end_of
 
 Answer = Callable[[WireMessage], bytes]
 

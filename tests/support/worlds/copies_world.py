@@ -9,14 +9,14 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
-from twinhive.core.model.copies.copy_marks import CopyMark, mark_on
-from twinhive.core.model.copies.kept_copies import KeptCopies
 from twinhive.core.model.files import is_hidden, relative_to
 from twinhive.core.model.names import TableName
+from twinhive.core.model.placement.copy_marks import CopyMark, mark_on
+from twinhive.core.model.placement.kept_copies import KeptCopies
 from twinhive.core.model.policy import DatabaseAddress, Options, Policy
 from twinhive.core.ports import FileReader, TreePorts, WritePorts
-from twinhive.federation.copies.copied_objects import Marked, values_of
-from twinhive.federation.copies.news import newest_news
+from twinhive.federation.placement.copied_objects import Marked, values_of
+from twinhive.federation.placement.placement_events import newest_news
 from twinhive.federation.routing.nested_directories import states_like
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.runtime.pipeline.phases import COPIES

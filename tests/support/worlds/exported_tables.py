@@ -8,11 +8,11 @@ from tests.support.worlds.fake_world import Killable, World, a_world
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
 from twinhive.statements.table_exports.exporting import Exported, ExportTable
+from twinhive.statements.table_exports.import_execution import Imported
 from twinhive.statements.table_exports.importing import ImportTable
-from twinhive.statements.table_exports.placing_import import Imported
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 EXPORTS = "hdfs://west/exports"
 Rows = dict[str, bytes]

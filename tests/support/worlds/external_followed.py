@@ -10,7 +10,7 @@ from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
 from twinhive.replication.replica.pending_files import pending_names, read_pending
-from twinhive.replication.replica.synced import SyncedEntry, write_synced
+from twinhive.replication.replica.sync_records import SyncedEntry, write_synced
 
 POLICY = a_policy(external=an_external())
 TOPS = ("hdfs://east/data", "hdfs://east/other", "hdfs://east/outside", "hdfs://east/warehouse")

@@ -8,7 +8,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Parameters, Partition, Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, ReadPorts
-from twinhive.replication.leaves.canonical import spoken, statistics
+from twinhive.replication.comparison.canonical_form import spoken, statistics
 
 _COUNTED = {"numFiles", "totalSize", "numFilesErasureCoded"}
 _HIDDEN = ".twinhive"

@@ -13,14 +13,14 @@ from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.objects import Database, Partition, Table
 from twinhive.core.model.policy import Options, Policy
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.dump.passes.external_passes import kept_records
-from twinhive.replication.external.check_base import BaseChecked, CheckBase
-from twinhive.replication.external.pass_ import ExternalListed, ListExternal
-from twinhive.replication.external.sync_external import ExternalSynced, SyncExternal
-from twinhive.replication.replica.pending import PurgeNote
+from twinhive.replication.external_tables.check_base import BaseChecked, CheckBase
+from twinhive.replication.external_tables.list_external import ExternalListed, ListExternal
+from twinhive.replication.external_tables.sync_external import ExternalSynced, SyncExternal
 from twinhive.replication.replica.pending_files import purge_path
-from twinhive.replication.replica.synced import Synced, SyncedEntry
+from twinhive.replication.replica.pending_tables import PurgeNote
+from twinhive.replication.replica.sync_records import Synced, SyncedEntry
 
 BASE = "hdfs://west/ext"
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from tests.support.hdfs.fake_tree import CHECKSUM_TYPE, SNAPSHOTS, Node, Tree
 from twinhive.core.model.errors import Missing, Refused, SafeMode, Unreachable
 from twinhive.core.model.files import Space, is_below, parent
-from twinhive.core.model.outside_paths import is_collapsed
+from twinhive.core.model.untrusted_paths import is_collapsed
 
 
 class InMemoryCalls:

@@ -9,12 +9,12 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world, tuned
 from twinhive.core.model.policy import DatabaseAddress, Policy
 from twinhive.core.ports import DumpPorts, WritePorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
-from twinhive.replication.dump.sealed import open_sealed
+from twinhive.replication.dump.repl_dump_description import open_sealed
 from twinhive.statements.steps.repl_dump import ReplDump
+from twinhive.statements.steps.repl_dump_options import Dumped, DumpOrder
 from twinhive.statements.steps.repl_load import DumpLoaded, ReplLoad, replicated_event
-from twinhive.statements.steps.repl_order import Dumped, DumpOrder
 
 EVERYTHING = (".*",)
 Scope = tuple[tuple[str, ...], tuple[str, ...]]

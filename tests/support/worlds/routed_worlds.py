@@ -12,10 +12,10 @@ from typing import Any
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
-from twinhive.core.model.copies.copy_marks import CopyMark, with_mark
-from twinhive.core.model.copies.touches import ticket_of
 from twinhive.core.model.names import DEFAULT_PARTITION
 from twinhive.core.model.objects import Partition
+from twinhive.core.model.placement.copy_marks import CopyMark, with_mark
+from twinhive.core.model.placement.touches import ticket_of
 from twinhive.core.model.tjson import from_text, to_text
 from twinhive.federation.routing.nested_directories import directory_states
 

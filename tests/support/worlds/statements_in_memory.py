@@ -12,7 +12,7 @@ from tests.support.worlds.fake_world import World
 from twinhive.core.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.core.ports import WritePorts
 from twinhive.runtime.wiring.policy_wiring import Servers
-from twinhive.statements.running import dumping, repl_loading, replicas, running, table_files
+from twinhive.statements.execution import dumping, loader_replicas, repl_loading, statement_runner, table_files
 
 
 def let_statements_reach(world: Callable[[], World], patch: pytest.MonkeyPatch) -> None:
@@ -36,8 +36,8 @@ def let_statements_reach(world: Callable[[], World], patch: pytest.MonkeyPatch) 
     patch.setattr(dumping, "metastore", metastore)
     patch.setattr(repl_loading, "files", files)
     patch.setattr(repl_loading, "ports_between", ports_between)
-    patch.setattr(running, "metastore", metastore)
+    patch.setattr(statement_runner, "metastore", metastore)
     patch.setattr(table_files, "files", files)
     patch.setattr(table_files, "table_writer", metastore)
-    patch.setattr(replicas, "metastore", metastore)
-    patch.setattr(replicas, "lease_keeper", lambda endpoint, settle_seconds: world().lease)
+    patch.setattr(loader_replicas, "metastore", metastore)
+    patch.setattr(loader_replicas, "lease_keeper", lambda endpoint, settle_seconds: world().lease)

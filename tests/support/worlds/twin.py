@@ -1,7 +1,7 @@
 """Compare a real twin with its source, field by field and file by file.
 
-What may differ, `twinhive.replication.leaves.canonical` says, and besides: basic statistics that the source lacks,
-because the metastore counts them itself for a directory that it finds.
+What may differ, `twinhive.replication.comparison.canonical_form` says, and besides: basic statistics that the source
+lacks, because the metastore counts them itself for a directory that it finds.
 """
 
 from typing import Any
@@ -10,8 +10,8 @@ from tests.support.users.warehouse import Warehouse
 from twinhive.core.model.files import ChecksumForm
 from twinhive.core.model.objects import Parameters, Table
 from twinhive.hive.adapters.hive.hive_reader import ThriftMetastoreReader
-from twinhive.replication.leaves import canonical
-from twinhive.replication.leaves.canonical import Plain
+from twinhive.replication.comparison import canonical_form
+from twinhive.replication.comparison.canonical_form import Plain
 from twinhive.transfer.staged.listing import list_files
 
 _COUNTED = {"numFiles", "numFilesErasureCoded", "totalSize"}
@@ -46,7 +46,7 @@ def describe(warehouse: Warehouse, database: str) -> dict[str, Any]:
         assert found is not None, f"there is no database {database}"
         tables = metastore.tables(database, metastore.table_names(database))
         return {
-            **_described(canonical.canonical_database(found), found.parameters),
+            **_described(canonical_form.canonical_database(found), found.parameters),
             "tables": {
                 table.name.table: _describe_table(warehouse, metastore, table)
                 for table in tables
@@ -58,12 +58,12 @@ def describe(warehouse: Warehouse, database: str) -> dict[str, Any]:
 
 
 def _describe_table(warehouse: Warehouse, metastore: ThriftMetastoreReader, table: Table) -> dict[str, Any]:
-    described = {**_described(canonical.canonical_table(table), table.parameters), "partitions": {}}
-    described["constraints"] = canonical.canonical_constraints(metastore.constraints(table.name))
+    described = {**_described(canonical_form.canonical_table(table), table.parameters), "partitions": {}}
+    described["constraints"] = canonical_form.canonical_constraints(metastore.constraints(table.name))
     if table.partition_keys:
         for partition in metastore.partitions(table.name, metastore.partition_names(table.name)):
             described["partitions"][partition.name(table.partition_keys)] = {
-                **_described(canonical.canonical_partition(partition), partition.parameters),
+                **_described(canonical_form.canonical_partition(partition), partition.parameters),
                 "files": _files(warehouse, partition.location),
             }
     elif table.has_files:
@@ -74,7 +74,7 @@ def _describe_table(warehouse: Warehouse, metastore: ThriftMetastoreReader, tabl
 def _described(form: Plain, parameters: Parameters) -> dict[str, Any]:
     """Keep parameters apart, and never without an entry: none at all would differ from some that were counted."""
     fields = {name: value for name, value in form.items() if name != "parameters"}
-    said = {"": "", **form.get("parameters", {}), **canonical.statistics(parameters)}
+    said = {"": "", **form.get("parameters", {}), **canonical_form.statistics(parameters)}
     return {"fields": fields, "parameters": said}
 
 

@@ -11,11 +11,11 @@ from twinhive.core.model.errors import TryAgain
 from twinhive.core.model.names import TableName
 from twinhive.core.model.thrift_objects import columns_of_partition
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
-from twinhive.replication.dump.layout import DumpLayout
+from twinhive.replication.dump.dump_layout import DumpLayout
+from twinhive.replication.dump.dump_store import current_dump
 from twinhive.replication.dump.publishing import begin_attempt, finish_publishing, publish_dump
-from twinhive.replication.dump.store import current_dump
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, INCREMENTAL, WINDOW
 from twinhive.runtime.pipeline.runner import run_phase, run_rounds
 

@@ -10,13 +10,13 @@ import pytest
 from tests.checker.drill import Drill, Settings
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import TwinhiveError
-from twinhive.publishing.shown_sets.later_events import LaterEvents
-from twinhive.publishing.shown_sets.show import ShowSets
+from twinhive.publishing.set_visibility.later_events import LaterEvents
+from twinhive.publishing.set_visibility.show_sets import ShowSets
 from twinhive.replication.apply import actions, lane
 from twinhive.replication.apply.actions import Action, Edit, Rows
 from twinhive.replication.apply.apply_progress import Progress
+from twinhive.replication.apply.file_moves import Placing
 from twinhive.replication.apply.lane import Lane
-from twinhive.replication.apply.placing import Placing
 from twinhive.replication.apply.replica_cache import ReplicaCache
 from twinhive.replication.apply.target import Target
 from twinhive.transfer.staged.event_source import EventCopier

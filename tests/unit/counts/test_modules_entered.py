@@ -13,7 +13,7 @@ from tests.unit.operations.failover.test_failover import planned, ready
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.names import partition_name
 from twinhive.core.model.objects import Database
-from twinhive.core.threads.each import in_threads
+from twinhive.core.threads.parallel_map import in_threads
 from twinhive.runtime.pipeline.runner import run_bootstrap
 
 Run = Callable[[], object]

@@ -12,21 +12,21 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import a_world, tuned
 from tests.support.worlds.repl_world import ReplWorld
-from tests.unit.federation.copies import test_copies, test_move_primary, test_retire
+from tests.unit.federation.placement import test_copies, test_move_primary, test_retire
 from tests.unit.operations.actions.test_operations import followed_by, insert_and_lose, resync
 from tests.unit.operations.failover import test_adopt, test_failback, test_failback_external
 from tests.unit.operations.failover.test_failover import HOLDER, parameters, planned, ready, unplanned
 from tests.unit.operations.failover.test_fence import Fenced
-from tests.unit.publishing.shown_sets.test_shown_sets import Producer
-from tests.unit.replication.external import test_external_incremental
+from tests.unit.publishing.set_visibility.test_shown_sets import Producer
+from tests.unit.replication.external_tables import test_external_incremental
 from tests.unit.replication.incremental import test_details_killed, test_incremental
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.incremental.test_repair import DAMAGES
 from tests.unit.replication.incremental.test_resync_everything import ask, with_a_gap
 from tests.unit.replication.scan.test_scan import put, scan
 from tests.unit.replication.verify.verifying import Verifying
+from twinhive.core.model.failover.fence import QUOTA
 from twinhive.core.model.marks import PHASE, POLICY
-from twinhive.core.model.switching.fence import QUOTA
 from twinhive.operations.actions.repair import Repair
 from twinhive.operations.failover.adopt import SEED, Adopt
 from twinhive.operations.failover.failback import Failback

@@ -17,7 +17,7 @@ from sandbox.postgres import AIRFLOW_DATABASE
 from tests.support.compose_file import CHECKOUT, airflow_services, environment, services
 from twinhive.core.model.connections import parse_connection
 from twinhive.runtime.settings import load_configuration
-from twinhive.runtime.wiring.messages import broker_endpoint
+from twinhive.runtime.wiring.message_wiring import broker_endpoint
 from twinhive.runtime.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.surfaces.cli import gateway_command
 from twinhive.surfaces.cli.messages import publish

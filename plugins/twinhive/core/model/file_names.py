@@ -8,7 +8,7 @@ import re
 
 from twinhive.core.model.files import short_hash
 from twinhive.core.model.names import escape_path_name
-from twinhive.core.model.outside_paths import leads_elsewhere
+from twinhive.core.model.untrusted_paths import leads_elsewhere
 
 LONGEST = 255
 """Bytes of one name on HDFS and on most file systems."""

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from twinhive.core.model.copies.kept_copies import KeptCopies
 from twinhive.core.model.external.modes import External
+from twinhive.core.model.failover.fence import QUIET_SECONDS, FenceRules
 from twinhive.core.model.files import copying_weight, join
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
-from twinhive.core.model.sets.mark import SETS_TABLE
-from twinhive.core.model.switching.fence import QUIET_SECONDS, FenceRules
+from twinhive.core.model.placement.kept_copies import KeptCopies
+from twinhive.core.model.sets.set_mark import SETS_TABLE
 
 EVERY_EVENT, WINDOW_END = "every_event", "window_end"
 

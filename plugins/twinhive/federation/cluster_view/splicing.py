@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from struct import Struct as Packing
 from typing import Final
 
-from twinhive.federation.cluster_view.placed_objects import MapSpot, TextSpot
+from twinhive.federation.cluster_view.message_locations import MapSpot, TextSpot
 from twinhive.hive.wire.method_table import MAP, STRING
 
 _INT: Final = Packing("!i")

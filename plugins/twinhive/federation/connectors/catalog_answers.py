@@ -7,7 +7,7 @@ from twinhive.federation.connector_api.catalog_objects import (
     CatalogStorage,
     CatalogTable,
 )
-from twinhive.federation.connectors.encoding import (
+from twinhive.federation.connectors.struct_encoding import (
     ended,
     mapping,
     number_of_32_bits,

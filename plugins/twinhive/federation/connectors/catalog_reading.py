@@ -7,11 +7,11 @@ from twinhive.core.model.names import partition_name, unescape_path_name
 from twinhive.core.model.remotes.wildcards import hive_pattern
 from twinhive.federation.connector_api.catalog_objects import CatalogPartition, CatalogTable
 from twinhive.federation.connector_api.catalogs import Catalog
-from twinhive.federation.connectors.asked import Arguments
 from twinhive.federation.connectors.client_refusals import RefusedCall
 from twinhive.federation.connectors.filters import AllOf, AnyOf, KeyTest, PartitionFilter, parse_filter
 from twinhive.federation.connectors.like_patterns import java_like
 from twinhive.federation.connectors.partition_pruning import check_filter, lets_through
+from twinhive.federation.connectors.read_methods import Arguments
 
 _FIELD, _PARAMETER = "hive_filter_field_", "hive_filter_field_params__"
 

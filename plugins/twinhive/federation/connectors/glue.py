@@ -17,7 +17,7 @@ from twinhive.federation.connector_api.catalog_objects import CatalogDatabase, C
 from twinhive.federation.connector_api.catalogs import ConnectorPlace
 from twinhive.federation.connectors.catalog_reading import types_of, values_of
 from twinhive.federation.connectors.client_refusals import RefusedCall
-from twinhive.federation.connectors.context import ConnectorContext
+from twinhive.federation.connectors.connector_context import ConnectorContext
 from twinhive.federation.connectors.filters import parse_filter
 from twinhive.federation.connectors.glue_objects import database_of, partition_of, table_of
 from twinhive.federation.connectors.partition_pruning import glue_expression

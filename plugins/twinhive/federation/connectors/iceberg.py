@@ -21,7 +21,7 @@ from twinhive.core.ports.file_systems import FileReader
 from twinhive.federation.connector_api.catalog_objects import CatalogDatabase, CatalogPartition, CatalogTable
 from twinhive.federation.connector_api.catalogs import Catalog, ConnectorPlace
 from twinhive.federation.connectors.client_refusals import RefusedCall
-from twinhive.federation.connectors.context import ConnectorContext
+from twinhive.federation.connectors.connector_context import ConnectorContext
 from twinhive.federation.connectors.iceberg_files import metadata_text, newest_metadata
 from twinhive.federation.connectors.iceberg_table import hive_table, parsed
 from twinhive.federation.connectors.web_addresses import is_web_address

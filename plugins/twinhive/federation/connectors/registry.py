@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.federation.connector_api.catalogs import CatalogConnector, Connector, ConnectorPlace
-from twinhive.federation.connectors.answering import AnsweringConnector, place_of
-from twinhive.federation.connectors.context import ConnectorContext
+from twinhive.federation.connectors.catalog_connections import AnsweringConnector, place_of
+from twinhive.federation.connectors.connector_context import ConnectorContext
 
 __all__ = ["ENTRY_POINTS", "ConnectorContext", "Connectors", "connector_name"]
 

@@ -10,7 +10,6 @@ from typing import Final
 from twinhive.core.model.errors import ActNow, TryAgain
 from twinhive.federation.connector_api.catalog_objects import CatalogColumn, CatalogTable
 from twinhive.federation.connector_api.catalogs import Catalog
-from twinhive.federation.connectors.asked import ANSWERED, Arguments, Asked, arguments_of
 from twinhive.federation.connectors.catalog_answers import (
     column_struct,
     database_struct,
@@ -27,7 +26,8 @@ from twinhive.federation.connectors.catalog_reading import (
     tables_by_name,
 )
 from twinhive.federation.connectors.client_refusals import NothingFound, RefusedCall
-from twinhive.federation.connectors.encoding import (
+from twinhive.federation.connectors.read_methods import ANSWERED, Arguments, Asked, arguments_of
+from twinhive.federation.connectors.struct_encoding import (
     empty_mapping,
     ended,
     fields_of,

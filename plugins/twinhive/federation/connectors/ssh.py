@@ -12,8 +12,8 @@ import asyncssh
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.federation.connector_api.byte_links import ByteLink
 from twinhive.federation.connector_api.catalogs import ConnectorPlace
-from twinhive.federation.connectors.context import ConnectorContext
-from twinhive.federation.connectors.in_turn import first_of
+from twinhive.federation.connectors.address_failover import first_of
+from twinhive.federation.connectors.connector_context import ConnectorContext
 from twinhive.federation.connectors.ssh_route import Hop, Route, route_of
 from twinhive.federation.connectors.ssh_stream import TunnelSession
 from twinhive.federation.connectors.thrift import MetastoreAddress, metastore_addresses

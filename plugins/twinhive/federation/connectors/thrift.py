@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.federation.connector_api.byte_links import ByteLink, connected
 from twinhive.federation.connector_api.catalogs import ConnectorPlace
-from twinhive.federation.connectors.context import ConnectorContext
-from twinhive.federation.connectors.in_turn import first_of
+from twinhive.federation.connectors.address_failover import first_of
+from twinhive.federation.connectors.connector_context import ConnectorContext
 
 URIS: Final = "hive.metastore.uris"
 _PORT: Final = 9083

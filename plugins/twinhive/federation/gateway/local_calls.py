@@ -3,13 +3,13 @@
 from dataclasses import replace
 from functools import partial
 
-from twinhive.federation.cluster_view.port import ClusterPort, Port
-from twinhive.federation.gateway.answers import CallOutcome, Pieces, failure
-from twinhive.federation.gateway.client import Client
-from twinhive.federation.gateway.handing_on import some_of
+from twinhive.federation.cluster_view.cluster_port import ClusterPort, Port
+from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces, failure
+from twinhive.federation.gateway.client_identity import Client
+from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.metastore_links import Link, NoAnswerError, RefusedGreetingError
 from twinhive.federation.gateway.method_kinds import MethodKind, is_repeatable
-from twinhive.federation.gateway.shared import Shared
+from twinhive.federation.gateway.streamed_answers import some_of
 from twinhive.hive.wire.renames import Renames
 from twinhive.hive.wire.stream_reader import LongAnswer
 from twinhive.hive.wire.thrift_message import WireMessage

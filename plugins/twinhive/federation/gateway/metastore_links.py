@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from twinhive.federation.connector_api.byte_links import ByteLink, Take
-from twinhive.federation.gateway.bodies import error_text
-from twinhive.federation.gateway.chain import is_refusal
-from twinhive.federation.gateway.handing_on import PassingOn, PieceSink
+from twinhive.federation.gateway.loop_detection import is_refusal
+from twinhive.federation.gateway.streamed_answers import PassingOn, PieceSink
+from twinhive.federation.gateway.struct_edits import error_text
 from twinhive.hive.wire.call_numbers import CallNumbers
 from twinhive.hive.wire.renames import Renames
 from twinhive.hive.wire.stream_reader import MOST_ANSWER_BYTES, MOST_BUFFERED_BYTES, LongAnswer, MessageReader

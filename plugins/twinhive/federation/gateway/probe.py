@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from twinhive.core.model.remotes.definitions import Definition, RemoteDatabase, RemoteTable
-from twinhive.federation.gateway.bodies import error_text, text_at
-from twinhive.federation.gateway.client import set_user
+from twinhive.federation.gateway.client_identity import set_user
 from twinhive.federation.gateway.isolation import RemoteLimits
 from twinhive.federation.gateway.metastore_links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
-from twinhive.federation.gateway.named_in_calls import DEFAULT_CATALOG
 from twinhive.federation.gateway.remote_pool import ReachedRemote
+from twinhive.federation.gateway.request_names import DEFAULT_CATALOG
+from twinhive.federation.gateway.struct_edits import error_text, text_at
 from twinhive.hive.wire.stream_reader import LongAnswer
 from twinhive.hive.wire.thrift_message import STOP, WireMessage, call, struct_field, text_field
 

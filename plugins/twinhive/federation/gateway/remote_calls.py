@@ -7,18 +7,18 @@ from datetime import UTC, datetime
 
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.remotes.definitions import Definition
-from twinhive.federation.gateway.answers import CallOutcome, Pieces, failure, refusal, with_its_words_told
-from twinhive.federation.gateway.bodies import error_text, texts_at, with_entries
-from twinhive.federation.gateway.chain import chain_call
-from twinhive.federation.gateway.client import Client
-from twinhive.federation.gateway.handing_on import HandOn, PieceSink
+from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces, failure, refusal, with_its_words_told
+from twinhive.federation.gateway.client_identity import Client
+from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.isolation import RemoteBusyError, RemoteDownError
 from twinhive.federation.gateway.local_calls import LocalCalls
+from twinhive.federation.gateway.loop_detection import chain_call
 from twinhive.federation.gateway.metastore_links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.federation.gateway.method_kinds import MethodKind
-from twinhive.federation.gateway.named_in_calls import renames_of
 from twinhive.federation.gateway.remote_pool import Remote
-from twinhive.federation.gateway.shared import Shared
+from twinhive.federation.gateway.request_names import renames_of
+from twinhive.federation.gateway.streamed_answers import HandOn, PieceSink
+from twinhive.federation.gateway.struct_edits import error_text, texts_at, with_entries
 from twinhive.federation.gateway.view_answers import (
     Here,
     ViewRefusedError,
@@ -28,10 +28,10 @@ from twinhive.federation.gateway.view_answers import (
     with_views_renamed,
 )
 from twinhive.hive.wire.call_numbers import RisingNumbers
+from twinhive.hive.wire.message_renaming import renamed
 from twinhive.hive.wire.name_forms import key_of
-from twinhive.hive.wire.pieces import renamed_pieces
+from twinhive.hive.wire.renamed_chunks import renamed_pieces
 from twinhive.hive.wire.renames import Renames
-from twinhive.hive.wire.renaming import renamed
 from twinhive.hive.wire.stream_reader import LongAnswer
 from twinhive.hive.wire.thrift_message import STOP, WireError, WireMessage, call
 

@@ -13,11 +13,11 @@ from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
 from twinhive.core.model.remotes.wildcards import hive_pattern
-from twinhive.federation.gateway.answers import CallOutcome
-from twinhive.federation.gateway.bodies import elements_at, place_of, text_in, with_value
-from twinhive.federation.gateway.named_in_calls import DEFAULT_CATALOG
+from twinhive.federation.gateway.call_outcomes import CallOutcome
+from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.remote_calls import RemoteCalls, RemoteError
-from twinhive.federation.gateway.shared import Shared
+from twinhive.federation.gateway.request_names import DEFAULT_CATALOG
+from twinhive.federation.gateway.struct_edits import elements_at, place_of, text_in, with_value
 from twinhive.hive.wire.name_forms import DatabaseText, key_of
 from twinhive.hive.wire.thrift_message import STOP, WireError, WireMessage, call, text_field, texts_field
 

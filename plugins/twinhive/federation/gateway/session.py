@@ -7,19 +7,10 @@ from functools import partial
 from typing import Any, assert_never
 
 from twinhive.core.model.remotes.definitions import MARKER, Definitions
-from twinhive.federation.cluster_view.port import ClusterPort, Port
+from twinhive.federation.cluster_view.cluster_port import ClusterPort, Port
 from twinhive.federation.connector_api.byte_links import ByteLink
-from twinhive.federation.gateway.answers import CallOutcome, Pieces, failure, refusal
-from twinhive.federation.gateway.chain import chain_answer, chain_of
-from twinhive.federation.gateway.client import Client
-from twinhive.federation.gateway.cluster_ports.by_expression import ByExpression, by_expression
-from twinhive.federation.gateway.cluster_ports.client_calls import let_in, named_remote, no_remote, seen_at
-from twinhive.federation.gateway.gateway_metrics import Ending
-from twinhive.federation.gateway.local_calls import LocalCalls
-from twinhive.federation.gateway.metastore_links import NoAnswerError
-from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
-from twinhive.federation.gateway.named_in_calls import named_in
-from twinhive.federation.gateway.owners import (
+from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces, failure, refusal
+from twinhive.federation.gateway.call_targets import (
     NotPassedOn,
     Owner,
     ToLocal,
@@ -29,10 +20,19 @@ from twinhive.federation.gateway.owners import (
     ToSeveral,
     owner_of,
 )
-from twinhive.federation.gateway.quick_reads.calls import Begun, QuickReads
+from twinhive.federation.gateway.client_identity import Client
+from twinhive.federation.gateway.cluster_ports.client_calls import let_in, named_remote, no_remote, seen_at
+from twinhive.federation.gateway.cluster_ports.expression_pruning import ByExpression, by_expression
+from twinhive.federation.gateway.fan_out import SeveralOwners
+from twinhive.federation.gateway.fast_path.fast_reads import Begun, QuickReads
+from twinhive.federation.gateway.gateway_metrics import Ending
+from twinhive.federation.gateway.gateway_state import Shared
+from twinhive.federation.gateway.local_calls import LocalCalls
+from twinhive.federation.gateway.loop_detection import chain_answer, chain_of
+from twinhive.federation.gateway.metastore_links import NoAnswerError
+from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.federation.gateway.remote_calls import RemoteCalls
-from twinhive.federation.gateway.several import SeveralOwners
-from twinhive.federation.gateway.shared import Shared
+from twinhive.federation.gateway.request_names import named_in
 from twinhive.hive.wire.old_clients import old_call
 from twinhive.hive.wire.old_filters import with_sql_wildcards
 from twinhive.hive.wire.stream_reader import MessageReader, NotStrictBinary

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from twinhive.core.model.remotes.definitions import Definition, Definitions, RemoteDatabase
-from twinhive.federation.gateway.bodies import (
+from twinhive.federation.gateway.metastore_links import NoAnswerError
+from twinhive.federation.gateway.streamed_answers import HandOn, PieceSink
+from twinhive.federation.gateway.struct_edits import (
     elements_at,
     entries_at,
     place_of,
@@ -18,8 +20,6 @@ from twinhive.federation.gateway.bodies import (
     with_struct,
     with_value,
 )
-from twinhive.federation.gateway.handing_on import HandOn, PieceSink
-from twinhive.federation.gateway.metastore_links import NoAnswerError
 from twinhive.hive.views.spark_views import CATALOG, DATABASE, OWN_CATALOGS, PARTS, SPARK_2_DATABASE
 from twinhive.hive.views.view_renaming import RenamedText, ViewNames, WrongTableError, renamed_text
 from twinhive.hive.wire.name_forms import DatabaseText

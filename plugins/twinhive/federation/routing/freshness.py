@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from twinhive.core.model.changes.events import Position
-from twinhive.core.model.copies.copy_marks import CopyMark, DirectoryState
-from twinhive.core.model.copies.touches import Values
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.names import TableName
+from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
+from twinhive.core.model.placement.touches import Values
 from twinhive.core.ports import MetastoreReader
 from twinhive.federation.routing.log_tail import NEVER, LogTail, Reading
 from twinhive.hive.events.reader import position_at

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from twinhive.core.model.changes.events import EventRow, Position
-from twinhive.core.model.copies.copy_marks import TICKET, CopyMark
-from twinhive.core.model.copies.touches import Touch, Values, touched_at, touches_of
 from twinhive.core.model.errors import LogBroken
 from twinhive.core.model.names import TableName
+from twinhive.core.model.placement.copy_marks import TICKET, CopyMark
+from twinhive.core.model.placement.touches import Touch, Values, touched_at, touches_of
 from twinhive.core.ports import EventLog
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_errors import UnreadableEvent

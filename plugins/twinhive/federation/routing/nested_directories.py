@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from twinhive.core.model.copies.copy_marks import DirectoryState
 from twinhive.core.model.files import base_name, directory_around, is_hidden
+from twinhive.core.model.placement.copy_marks import DirectoryState
 from twinhive.core.ports import FileReader
 
 _DIGITS = 16

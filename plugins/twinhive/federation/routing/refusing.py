@@ -7,7 +7,7 @@ from functools import reduce
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.text import Text
-from twinhive.federation.routing.choosing import Lacks, Nowhere
+from twinhive.federation.routing.cluster_choice import Lacks, Nowhere
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from twinhive.core.model.names import TableName
-from twinhive.federation.routing.own_commands import (
+from twinhive.federation.routing.opaque_commands import (
     NAMES_A_LOCATION,
     OwnCommand,
     explained,

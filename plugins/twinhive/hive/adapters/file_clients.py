@@ -7,7 +7,7 @@ from twinhive.core.model.endpoints import FileSystemEndpoint
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.ports import FileReader
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
-from twinhive.hive.adapters.jvm.machine import start
+from twinhive.hive.adapters.jvm.java_vm import start
 
 FileClient = HadoopFiles
 """What every client can do; it is closed by `close`."""

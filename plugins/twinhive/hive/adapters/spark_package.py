@@ -30,10 +30,10 @@ _PURE = (
     *("hive/adapters/file_clients.py", "hive/adapters/local/__init__.py", "hive/adapters/local/local_owner.py"),
     *(
         "runtime/spark/__init__.py",
-        "runtime/spark/endings.py",
+        "runtime/spark/job_outcome.py",
         "runtime/spark/executors.py",
-        "runtime/spark/lifeline.py",
-        "runtime/spark/pulse.py",
+        "runtime/spark/submitter_lock.py",
+        "runtime/spark/executor_progress.py",
     ),
     *("runtime/spark/*_job.py", "runtime/spark/copy_settings.py", "runtime/spark/settings_text.py"),
 )
@@ -41,7 +41,7 @@ _PURE = (
 _OF_DRIVERS = {
     "write_partitions": (
         *(
-            "core/owned/*.py",
+            "core/directory_marks/*.py",
             "publishing/__init__.py",
             "publishing/partition_writes/*.py",
             "publishing/sets/*.py",

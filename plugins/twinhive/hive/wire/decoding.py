@@ -16,11 +16,11 @@ from typing import Any, Final
 
 from thrift.protocol import fastbinary
 
-from twinhive.hive.wire.ends import BAD_BYTES, Feed, Short, StructRun
 from twinhive.hive.wire.field_roles import FoundText, looked_into, relate
 from twinhive.hive.wire.method_table import LIST, SET, STRING, STRUCT, STRUCTS, Field, Struct
 from twinhive.hive.wire.roles import Role
 from twinhive.hive.wire.thrift_message import WireError
+from twinhive.hive.wire.thrift_skip import BAD_BYTES, Feed, Short, StructRun
 
 Groups = Iterator[tuple[list[FoundText], int]]
 """Names of one struct, and how often the same ones occur together."""

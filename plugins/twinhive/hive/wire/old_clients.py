@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from struct import Struct as Packing
 from typing import Final
 
-from twinhive.hive.wire.ends import end_of_value
 from twinhive.hive.wire.method_table import LIST, METHODS, STRING, STRUCT
 from twinhive.hive.wire.name_forms import DatabaseText
 from twinhive.hive.wire.thrift_message import (
@@ -22,6 +21,7 @@ from twinhive.hive.wire.thrift_message import (
     struct_field,
     text_field,
 )
+from twinhive.hive.wire.thrift_skip import end_of_value
 
 _CATALOG: Final = 4
 """Number of the catalog in the requests for tables."""

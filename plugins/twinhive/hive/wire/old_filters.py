@@ -7,9 +7,9 @@ Each such test becomes one of both ways of writing it, so that every version of 
 import re
 from typing import Final
 
-from twinhive.hive.wire.ends import end_of_value
 from twinhive.hive.wire.method_table import STRING
 from twinhive.hive.wire.thrift_message import MessageKind, WireMessage, message_with, text_field
+from twinhive.hive.wire.thrift_skip import end_of_value
 
 _METHODS: Final = frozenset({"get_partitions_by_filter", "get_num_partitions_by_filter", "get_part_specs_by_filter"})
 _FILTER: Final = 3

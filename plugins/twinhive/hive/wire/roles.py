@@ -1,7 +1,7 @@
 """What a text of the metastore's API names, decided from Hive's own names of structs and fields.
 
 The only rules. `decided` answers for each text of each struct of the server's classes; one that no rule knows is
-undecided, and the table is not written (`twinhive.hive.wire.deriving`).
+undecided, and the table is not written (`twinhive.hive.wire.method_table_generator`).
 """
 
 from enum import StrEnum

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from struct import Struct as Packing
 from typing import Final
 
-from twinhive.hive.wire.ends import FIXED, Short, StructRun, end_of
 from twinhive.hive.wire.field_roles import looked_into
 from twinhive.hive.wire.method_table import LIST, MAP, SET, STRING, STRUCT, STRUCTS, Field, Kind, Struct
 from twinhive.hive.wire.roles import Role
 from twinhive.hive.wire.thrift_message import WireError
+from twinhive.hive.wire.thrift_skip import FIXED, Short, StructRun, end_of
 
 _SHORT: Final = Packing("!h").unpack_from
 _INT: Final = Packing("!i").unpack_from

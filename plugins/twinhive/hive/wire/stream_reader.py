@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import Final, Protocol
 
-from twinhive.hive.wire.ends import Short, end_of
+from twinhive.hive.wire.message_renaming import struct_of
 from twinhive.hive.wire.method_table import NO_FIELDS
-from twinhive.hive.wire.pieces import PassedPieces, RenamedPieces
+from twinhive.hive.wire.renamed_chunks import PassedPieces, RenamedPieces
 from twinhive.hive.wire.renames import Renames
-from twinhive.hive.wire.renaming import struct_of
 from twinhive.hive.wire.scanning import StructScan
 from twinhive.hive.wire.thrift_message import Head, Spoken, WireError, WireMessage, read_head, spoken
+from twinhive.hive.wire.thrift_skip import Short, end_of
 
 MOST_REQUEST_BYTES: Final = 64 << 20
 MOST_BUFFERED_BYTES: Final = 32 << 20

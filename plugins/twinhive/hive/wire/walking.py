@@ -1,17 +1,18 @@
 """An exact walk over one struct: each name with its position.
 
-What leads to no wanted name is skipped in C. The bytes must be known to be a whole struct (`twinhive.hive.wire.ends`).
+What leads to no wanted name is skipped in C. The bytes must be known to be a whole struct
+(`twinhive.hive.wire.thrift_skip`).
 """
 
 from struct import Struct as Packing
 from struct import error as PackingError
 from typing import Final
 
-from twinhive.hive.wire.ends import Short, end_of, end_of_value
 from twinhive.hive.wire.field_roles import FoundText, looked_into, relate
 from twinhive.hive.wire.method_table import LIST, MAP, STRING, STRUCT, STRUCTS, Field, Kind, Struct
 from twinhive.hive.wire.roles import Role
 from twinhive.hive.wire.thrift_message import WireError
+from twinhive.hive.wire.thrift_skip import Short, end_of, end_of_value
 
 _SHORT: Final = Packing("!h").unpack_from
 _INT: Final = Packing("!i").unpack_from

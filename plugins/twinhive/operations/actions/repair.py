@@ -7,18 +7,18 @@ from itertools import chain
 
 from twinhive.core.model.changes.contents import Content, TableState
 from twinhive.core.model.errors import ActNow, InvalidSettings, Refused
-from twinhive.core.model.frozen import frozen_tables
+from twinhive.core.model.human_readable import first_of, readable
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.spoken import first_of, readable
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.model.text import render, text_of
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.operations.actions.operation import Holder, following_state
 from twinhive.operations.actions.resync import Resync
 from twinhive.replication.bootstrap.source_states import read_state_of
-from twinhive.replication.leaves.leaf_records import OWN_LEAF
-from twinhive.replication.leaves.reconcile_table import plan_table
-from twinhive.replication.leaves.side import sides_of
+from twinhive.replication.comparison.leaf_reader import sides_of
+from twinhive.replication.comparison.leaf_records import OWN_LEAF
+from twinhive.replication.comparison.reconcile_table import plan_table
 from twinhive.replication.replica.source_scope import read_selected, tables_in_bulk, usage_or_nothing
 from twinhive.replication.verify.verification_outcome import last_outcome
 

@@ -6,21 +6,21 @@ from datetime import UTC, datetime
 
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import ActNow
-from twinhive.core.model.frozen import frozen_tables
 from twinhive.core.model.marks import SKIPPED, Phase, ReplicaState
 from twinhive.core.model.policy import Policy
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.model.text import Text, render
 from twinhive.core.ports import ReadPorts, WritePorts
-from twinhive.core.step.holding import lease_directory
+from twinhive.core.step.replica_lease import lease_directory
 from twinhive.hive.events.reader import position_at, read_events
-from twinhive.replication.dump.store import newest_dump, window_at
-from twinhive.replication.external.external_status import last_pass, pending_objects
-from twinhive.replication.incremental.own_scope import missing_between_scopes
-from twinhive.replication.log.event_stream import event_range_after
-from twinhive.replication.log.obeyed_skips import obeyed_skips
+from twinhive.replication.dump.dump_store import newest_dump, window_at
+from twinhive.replication.external_tables.external_status import last_pass, pending_objects
+from twinhive.replication.incremental.scope_check import missing_between_scopes
+from twinhive.replication.notification_log.event_stream import event_range_after
+from twinhive.replication.notification_log.skipped_events import obeyed_skips
+from twinhive.replication.operator_requests.request_files import is_paused, requested_tables
 from twinhive.replication.replica.held_sets import held_sets
 from twinhive.replication.replica.replica_state import shown_state
-from twinhive.replication.requests.request_files import is_paused, requested_tables
 from twinhive.replication.verify.verification_outcome import Verified, last_outcome
 
 _FIRST_ROWS = 10

@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 
 from twinhive.core.model.errors import Foreign, InvalidSettings, Missing
-from twinhive.core.model.frozen import frozen_tables
 from twinhive.core.model.marks import STAMP, Stamp
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import resync
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.model.text import render
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.operations.actions.operation import Holder, following_state, person
+from twinhive.replication.operator_requests.request_files import is_paused, request_table, requested_tables
 from twinhive.replication.replica.source_scope import refuse_unselected
-from twinhive.replication.requests.request_files import is_paused, request_table, requested_tables
 
 
 @dataclass(frozen=True)

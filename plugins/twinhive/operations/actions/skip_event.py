@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from twinhive.core.model.changes.affected_objects import tables_of
 from twinhive.core.model.changes.events import EventRow, Position
-from twinhive.core.model.changes.facts import tables_of
 from twinhive.core.model.errors import ActNow, InvalidSettings, Missing
 from twinhive.core.model.marks import Phase
 from twinhive.core.model.next_steps import bootstrap, command
@@ -15,11 +15,11 @@ from twinhive.hive.events.database_drop import drops_database
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_scope import in_scope
 from twinhive.operations.actions.operation import Holder, a_reason, following_state, person
-from twinhive.replication.dump.store import newest_dump
-from twinhive.replication.log.event_stream import saved_events_after
-from twinhive.replication.log.obeyed_skips import obeyed_skips
+from twinhive.replication.dump.dump_store import newest_dump
+from twinhive.replication.notification_log.event_stream import saved_events_after
+from twinhive.replication.notification_log.skipped_events import obeyed_skips
+from twinhive.replication.operator_requests.request_files import skip_event
 from twinhive.replication.replica.replica_state import state_now
-from twinhive.replication.requests.request_files import skip_event
 
 
 @dataclass(frozen=True)

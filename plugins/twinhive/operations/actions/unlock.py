@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.holding import lease_directory
+from twinhive.core.step.replica_lease import lease_directory
 from twinhive.operations.actions.operation import Holder
 
 

@@ -7,6 +7,7 @@ by who filled it, on the database itself.
 
 from dataclasses import dataclass
 
+from twinhive.core.directory_marks.staging import claim_staging
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import Foreign, Missing, Refused
 from twinhive.core.model.lease_kinds import LeaseKind
@@ -15,16 +16,15 @@ from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
-from twinhive.core.owned.staging import claim_staging
 from twinhive.core.ports import ReadPorts, WritePorts
-from twinhive.core.step.base import Work
-from twinhive.core.step.holding import hold_lease
+from twinhive.core.step.replica_lease import hold_lease
+from twinhive.core.step.step_base import Work
 from twinhive.hive.events.reader import position_at
 from twinhive.operations.actions.operation import Holder, look_first, person
-from twinhive.replication.dump.claiming import claim_dumps
+from twinhive.replication.dump.dump_ownership import claim_dumps
+from twinhive.replication.operator_requests.request_files import pause, request_everything
 from twinhive.replication.replica.replica_state import refuse_taken_over
 from twinhive.replication.replica.stamping import stamp_everything
-from twinhive.replication.requests.request_files import pause, request_everything
 
 SEED = "twinhive.seed"
 """Says on a database for which policy people have filled it."""

@@ -8,29 +8,29 @@ that is equal.
 
 from dataclasses import dataclass
 
+from twinhive.core.directory_marks.staging import claim_staging
 from twinhive.core.model.errors import ActNow, Foreign, Missing, Promoted, Refused
 from twinhive.core.model.external.modes import NO_BASE
+from twinhive.core.model.failover.fence import FenceMark
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import EXTERNAL_BASE, PHASE, POLICY, SOURCE_FOR, Phase, ReplicaState, Stamp, own_marks
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.switching.fence import FenceMark
 from twinhive.core.model.text import render
-from twinhive.core.owned.staging import claim_staging
 from twinhive.core.ports import Lease, ReadPorts, WritePorts
-from twinhive.core.step.base import Work
-from twinhive.core.step.holding import hold_lease
+from twinhive.core.step.replica_lease import hold_lease
+from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.operation import Holder, look_first, person
-from twinhive.operations.failover.diverged.keeping import keep_diverged, plan_kept
-from twinhive.operations.failover.fence.fenced_files import delete_snapshots
-from twinhive.operations.failover.fence.lifting import let_files_in
+from twinhive.operations.failover.divergence.diverged_backup import keep_diverged, plan_kept
+from twinhive.operations.failover.fence.fence_removal import let_files_in
+from twinhive.operations.failover.fence.fence_snapshots import delete_snapshots
 from twinhive.operations.failover.fence.note import note_of
 from twinhive.operations.failover.promotion import PROMOTED, Promotion
-from twinhive.replication.dump.claiming import claim_dumps
-from twinhive.replication.replica.looked_sets import forget_looked
+from twinhive.replication.dump.dump_ownership import claim_dumps
+from twinhive.replication.operator_requests.request_files import pause, request_everything
+from twinhive.replication.replica.set_checkpoint import forget_looked
 from twinhive.replication.replica.stamping import stamp_everything
-from twinhive.replication.requests.request_files import pause, request_everything
 
 
 @dataclass(frozen=True)

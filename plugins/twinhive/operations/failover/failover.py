@@ -9,27 +9,27 @@ from dataclasses import dataclass
 
 from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.errors import ActNow, TryAgain, Unexplained, refused_as, together
+from twinhive.core.model.failover.fence import FenceMark
+from twinhive.core.model.human_readable import first_of, spoken_time
 from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.sets.mark import SETS_TABLE
-from twinhive.core.model.spoken import first_of, spoken_time
-from twinhive.core.model.switching.fence import FenceMark
+from twinhive.core.model.sets.set_mark import SETS_TABLE
 from twinhive.core.model.text import Clear, render
 from twinhive.core.ports import ReadPorts, WritePorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.operation import Holder
-from twinhive.operations.failover.fence.fenced_files import drop_after_promotion
+from twinhive.operations.failover.fence.fence_command import RunCommand, run_command
+from twinhive.operations.failover.fence.fence_snapshots import drop_after_promotion
 from twinhive.operations.failover.fence.fencing import Fence, or_abort, refuse_open_files, standing_fence
-from twinhive.operations.failover.fence.hook import RunCommand, run_command
-from twinhive.operations.failover.promoting import end_promotion, promote, replica_alone, taken_over
+from twinhive.operations.failover.late_set_marks import set_news, unshown_sets
+from twinhive.operations.failover.promote import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.failover.promotion import How
 from twinhive.operations.failover.readiness import readiness
-from twinhive.operations.failover.set_news import set_news, unshown_sets
-from twinhive.replication.external.in_sync import why_data_is_late
-from twinhive.replication.external.pass_ import copies_under_way
-from twinhive.replication.log.event_stream import EventStream
+from twinhive.replication.external_tables.list_external import copies_under_way
+from twinhive.replication.external_tables.sync_status import why_data_is_late
+from twinhive.replication.notification_log.event_stream import EventStream
 from twinhive.replication.verify.verify import Verify
 
 PROVE_QUIET = "prove_quiet"

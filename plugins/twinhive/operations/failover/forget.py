@@ -28,8 +28,8 @@ from twinhive.core.model.objects import Database, Parameters, Partition, Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Text
 from twinhive.core.ports import Lease, MetastoreReader, ReadPorts, WritePorts
-from twinhive.core.step.base import Work
-from twinhive.core.step.holding import hold_lease, lease_directory
+from twinhive.core.step.replica_lease import hold_lease, lease_directory
+from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.operation import Holder
 from twinhive.operations.failover.forget_at_source import forget_at_source
 from twinhive.operations.failover.forget_files import (
@@ -38,7 +38,7 @@ from twinhive.operations.failover.forget_files import (
     remove_leftovers,
     remove_own_directories,
 )
-from twinhive.replication.requests.request_files import begin_forgetting, forgetting_has_begun
+from twinhive.replication.operator_requests.request_files import begin_forgetting, forgetting_has_begun
 
 _TABLES_PER_CALL = 200
 _OTHER_POLICY = "correct replica.database in the policy file, or forget it by the policy that it belongs to"

@@ -10,10 +10,10 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
 from twinhive.core.ports import WritePorts
 from twinhive.operations.actions.operation import Holder
-from twinhive.operations.failover.fence.lifting import is_fenced, lift_fence
+from twinhive.operations.failover.fence.fence_removal import is_fenced, lift_fence
 from twinhive.operations.failover.fence.note import note_path
-from twinhive.operations.failover.silent_source import SILENT, Left
-from twinhive.replication.external.check_base import release_base
+from twinhive.operations.failover.unreachable_source import SILENT, Left
+from twinhive.replication.external_tables.check_base import release_base
 
 
 def forget_at_source(ports: WritePorts, policy: Policy, holder: Holder, log_id: str | None) -> Left:

@@ -7,21 +7,21 @@ it again, as one does with a database of his own, would have rows back that the 
 import sys
 from collections.abc import Iterator
 
+from twinhive.core.directory_marks.directories import MARKER, Owned, table_of
+from twinhive.core.directory_marks.staging import own_staging
 from twinhive.core.model.errors import Refused, TwinhiveError, together
 from twinhive.core.model.files import base_name, parent
+from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.marks import STAMP
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.spoken import first_of
 from twinhive.core.model.text import render
-from twinhive.core.owned.directories import MARKER, Owned, table_of
-from twinhive.core.owned.staging import own_staging
 from twinhive.core.ports import Lease, WritePorts, children
 from twinhive.operations.failover.fence.note import note_path
-from twinhive.operations.failover.silent_source import SILENT, Left
-from twinhive.replication.apply.managed_places import managed_root
-from twinhive.replication.dump.claiming import discard_dump, own_dumps_of
+from twinhive.operations.failover.unreachable_source import SILENT, Left
+from twinhive.replication.apply.managed_locations import managed_root
+from twinhive.replication.dump.dump_ownership import discard_dump, own_dumps_of
 from twinhive.replication.replica.source_scope import tables_in_bulk
-from twinhive.replication.scan.default_places import lies_in_default_places
+from twinhive.replication.scan.default_locations import lies_in_default_places
 from twinhive.replication.scan.sweep import unused_directories
 
 _NAMED = 20

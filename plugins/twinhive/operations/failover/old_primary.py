@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 from twinhive.core.model.changes.events import NOWHERE
 from twinhive.core.model.errors import ActNow
+from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.spoken import first_of
 from twinhive.core.ports import ReadPorts, SourcePorts
 from twinhive.hive.events.reader import newest_position
-from twinhive.replication.log.event_stream import EventStream
+from twinhive.replication.notification_log.event_stream import EventStream
 
 _NAMED = 5
 

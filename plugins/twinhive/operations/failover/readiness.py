@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from functools import partial
 
 from twinhive.core.model.errors import ActNow, Refused, TwinhiveError
+from twinhive.core.model.failover.fence import QUOTA
+from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.spoken import first_of
-from twinhive.core.model.switching.fence import QUOTA
 from twinhive.core.model.text import Text
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.operations.actions.operation import following_state
 from twinhive.operations.actions.replica_status import ReplicaStatus, read_status
+from twinhive.operations.failover.fence.fence_snapshots import said_without, without_snapshots
 from twinhive.operations.failover.fence.fenced_directories import directories_to_fence, source_database
-from twinhive.operations.failover.fence.fenced_files import said_without, without_snapshots
-from twinhive.replication.incremental.own_scope import of_another_scope
-from twinhive.replication.log.server_settings import log_is_kept_for, not_switched_on, wrong_in_answers
+from twinhive.replication.incremental.scope_check import of_another_scope
+from twinhive.replication.notification_log.server_settings import log_is_kept_for, not_switched_on, wrong_in_answers
 from twinhive.replication.replica.source_scope import read_scope
 
 LEAST_KEPT_SECONDS = 2 * 86_400

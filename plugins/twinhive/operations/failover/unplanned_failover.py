@@ -9,24 +9,24 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from twinhive.core.model.errors import ActNow, Refused, refused_as
-from twinhive.core.model.frozen import frozen_tables
+from twinhive.core.model.human_readable import first_of, spoken_time
 from twinhive.core.model.marks import STAMP, Phase, ReplicaState, Stamp
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import WINDOW_END, Policy
-from twinhive.core.model.spoken import first_of, spoken_time
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.model.text import Text, render
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.operations.actions.operation import Holder, a_reason
-from twinhive.operations.failover.promoting import end_promotion, promote, replica_alone, taken_over
+from twinhive.operations.failover.promote import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.failover.promotion import How
-from twinhive.replication.external.external_status import pending_objects
-from twinhive.replication.incremental.own_scope import missing_between_scopes
+from twinhive.replication.external_tables.external_status import pending_objects
 from twinhive.replication.incremental.salvage import NotBrought, Salvage, Salvaged
+from twinhive.replication.incremental.scope_check import missing_between_scopes
 from twinhive.replication.incremental.staged_windows import is_of_another_text, staged_position, tables_to_freeze
+from twinhive.replication.operator_requests.request_files import requested_tables
 from twinhive.replication.replica.source_scope import tables_in_bulk
-from twinhive.replication.requests.request_files import requested_tables
 
 _NAMED = 5
 _AS_PLANNED = "what the dry run says: the event after which all is lost, and the tables that are older"

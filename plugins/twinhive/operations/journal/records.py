@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from twinhive.core.model.table_standing import TableStanding
+from twinhive.core.model.table_status import TableStanding
 
 
 class Outcome(StrEnum):

@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.core.model.errors import ActNow
-from twinhive.core.model.watching.at_work import CopyAtWork
+from twinhive.core.model.watching.copy_activity import CopyAtWork
 from twinhive.core.model.watching.load_progress import LoadProgress
 from twinhive.operations.journal.records import (
     BatchRun,

@@ -4,7 +4,7 @@ from dataclasses import asdict, fields
 
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
-from twinhive.core.model.watching.at_work import CopyAtWork
+from twinhive.core.model.watching.copy_activity import CopyAtWork
 from twinhive.operations.journal.schema import AT_WORK
 from twinhive.operations.journal.stored_texts import plain
 from twinhive.operations.journal.upsert import upsert

@@ -15,12 +15,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from twinhive.core.model.errors import TryAgain
 from twinhive.core.model.files import Usage
-from twinhive.core.model.watching.at_work import CopyAtWork
+from twinhive.core.model.watching.copy_activity import CopyAtWork
 from twinhive.core.model.watching.load_progress import LoadProgress
 from twinhive.operations.journal import lag_rows, message_rows, pruning, run_rows, set_rows, table_rows, work_rows
 from twinhive.operations.journal.address import journal_address, resolved
 from twinhive.operations.journal.opening import open_engine
-from twinhive.operations.journal.patience import within
 from twinhive.operations.journal.records import (
     BatchRun,
     Failure,
@@ -34,6 +33,7 @@ from twinhive.operations.journal.records import (
     WindowRun,
 )
 from twinhive.operations.journal.schema import is_missing_table, prepare
+from twinhive.operations.journal.time_limit import within
 
 _LOG = logging.getLogger(__name__)
 _PATIENCE_SECONDS = 3.0

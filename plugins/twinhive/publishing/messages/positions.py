@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import ActNow, AlreadyThere, ChangedMeanwhile, Unreachable
-from twinhive.core.model.messages.position import KeptPosition
+from twinhive.core.model.messages.publisher_position import KeptPosition
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import RETRIES
 from twinhive.core.model.objects import Database, Table
 from twinhive.core.model.thrift_objects import text_table
 from twinhive.core.ports import MetastoreReader, MetastoreWriter
-from twinhive.publishing.messages.announcing import OWN_DATABASE
+from twinhive.publishing.messages.event_announcements import OWN_DATABASE
 
 POSITION_TABLE = TableName(OWN_DATABASE, "publisher")
 """Not in a database of data: each write is an event, which would wake the policies of that database."""

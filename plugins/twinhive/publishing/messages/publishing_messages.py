@@ -16,22 +16,22 @@ from typing import Protocol
 from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.errors import ChangedMeanwhile, LogBroken, TwinhiveError, Unreachable, may_pass
 from twinhive.core.model.messages.hive_message import Announcement, AnnouncementKind, TableMessage
-from twinhive.core.model.messages.position import NOBODY, KeptPosition, ToldGap
+from twinhive.core.model.messages.publisher_position import NOBODY, KeptPosition, ToldGap
 from twinhive.core.model.messages.topics import TopicRules
 from twinhive.core.model.names import TableName
-from twinhive.core.model.sets.mark import SETS_TABLE
+from twinhive.core.model.sets.set_mark import SETS_TABLE
 from twinhive.core.ports import MessageBroker, MetastoreWriter
 from twinhive.hive.events.event_errors import UnreadableEvent
 from twinhive.hive.events.reader import bounded, position_at, read_events
-from twinhive.publishing.messages.announcing import (
+from twinhive.publishing.messages.event_announcements import (
     OWN_DATABASE,
     AnnouncedDatabases,
     announcements_of,
     gap_announcements,
 )
+from twinhive.publishing.messages.message_factory import TopicsOfTables
 from twinhive.publishing.messages.positions import PositionStore, begin_behind
 from twinhive.publishing.messages.standby import Standby
-from twinhive.publishing.messages.telling import TopicsOfTables
 
 _MOST_ROWS, _MOST_BYTES, _MOST_MESSAGES = 300, 2**18, 100
 _FIRST_ROWS, _BYTES_PER_CALL = 1, 2**18

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import LogBroken
-from twinhive.core.model.messages.position import NOBODY, KeptPosition
+from twinhive.core.model.messages.publisher_position import NOBODY, KeptPosition
 from twinhive.core.ports import MessageBroker, MetastoreReader
 from twinhive.hive.events.reader import read_events
-from twinhive.publishing.messages.announcing import AnnouncedDatabases
+from twinhive.publishing.messages.event_announcements import AnnouncedDatabases
 from twinhive.publishing.messages.positions import begin_behind
 
 

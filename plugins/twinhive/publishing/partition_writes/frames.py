@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from twinhive.publishing.partition_writes.fitting_frame import FittedColumn
+from twinhive.publishing.partition_writes.frame_schema import FittedColumn
 from twinhive.publishing.partition_writes.write_target import WriteTarget
 
 

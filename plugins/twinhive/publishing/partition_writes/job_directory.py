@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from twinhive.core.directory_marks.directories import Mark, Owned, Purpose, claim
 from twinhive.core.model.files import FileStatus, base_name, is_below, join, relative_to, short_hash
 from twinhive.core.model.names import unescape_path_name
-from twinhive.core.owned.directories import Mark, Owned, Purpose, claim
 from twinhive.core.ports import FileWriter
 from twinhive.publishing.partition_writes.table_identity import TableIdentity
 from twinhive.publishing.partition_writes.write_request import PartitionWrite

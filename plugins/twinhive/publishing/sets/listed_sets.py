@@ -9,12 +9,12 @@ from enum import Enum
 from twinhive.core.model.errors import AlreadyThere, InvalidSettings
 from twinhive.core.model.names import TableName, partition_values
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.sets.mark import SetMark, is_expired, is_findable, mark_name, sets_table
-from twinhive.core.model.sets.spec import SetSpec
+from twinhive.core.model.sets.set_mark import SetMark, is_expired, is_findable, mark_name, sets_table
+from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.core.model.thrift_objects import key_types, new_partition, table_id
 from twinhive.core.ports import MetastoreReader, MetastoreWriter
+from twinhive.publishing.sets.done_sets import DEFAULT_KEEP, how_long
 from twinhive.publishing.sets.sets_table import find_sets_table
-from twinhive.publishing.sets.there import DEFAULT_KEEP, how_long
 
 _PER_CALL = 1_000
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from twinhive.core.model.errors import AlreadyThere, InvalidSettings, Missing, TryAgain
 from twinhive.core.model.names import TableName, partition_values
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.sets.mark import SetMark, mark_name
-from twinhive.core.model.sets.spec import SetSpec
+from twinhive.core.model.sets.set_mark import SetMark, mark_name
+from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.core.model.thrift_objects import key_types, new_partition, table_id
 from twinhive.core.ports import MetastoreReader, MetastoreWriter
+from twinhive.publishing.sets.done_sets import DEFAULT_KEEP, is_valid
 from twinhive.publishing.sets.sets_table import data_table, find_sets_table, make_sets_table, refuse_replica
-from twinhive.publishing.sets.there import DEFAULT_KEEP, is_valid
 
 _LONGEST_TOKEN = 1_000
 _LONGEST_NOTE = 1_000

@@ -4,14 +4,14 @@ import time
 from collections.abc import Callable
 
 from twinhive.core.model.errors import TryAgain, TwinhiveError, may_pass
+from twinhive.core.model.human_readable import spoken_time
 from twinhive.core.model.names import TableName
-from twinhive.core.model.sets.mark import SetMark
-from twinhive.core.model.sets.spec import SetSpec
-from twinhive.core.model.spoken import spoken_time
+from twinhive.core.model.sets.set_mark import SetMark
+from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.core.model.thrift_objects import key_types
 from twinhive.core.ports import MetastoreReader
+from twinhive.publishing.sets.done_sets import DEFAULT_KEEP, WantedSet, sets_there
 from twinhive.publishing.sets.sets_table import data_table
-from twinhive.publishing.sets.there import DEFAULT_KEEP, WantedSet, sets_there
 
 POLL_SECONDS = 3.0
 

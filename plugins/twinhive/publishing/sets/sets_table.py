@@ -7,7 +7,7 @@ from twinhive.core.model.errors import ActNow, AlreadyThere, Missing
 from twinhive.core.model.marks import POLICY, followed_policy
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Parameters, Table
-from twinhive.core.model.sets.mark import IS_SETS_TABLE, SETS_KEYS, is_sets_table, sets_table
+from twinhive.core.model.sets.set_mark import IS_SETS_TABLE, SETS_KEYS, is_sets_table, sets_table
 from twinhive.core.model.thrift_objects import text_table
 from twinhive.core.ports import MetastoreReader, MetastoreWriter
 

@@ -20,11 +20,11 @@ from twinhive.core.model.marks import own_marks, without_marks
 from twinhive.core.model.next_steps import pass_over
 from twinhive.core.model.objects import Database
 from twinhive.core.model.text import Command, Either
+from twinhive.replication.apply.apply_failures import StopBefore
 from twinhive.replication.apply.apply_progress import Progress
 from twinhive.replication.apply.function_files import FunctionFiles, LeftOut
 from twinhive.replication.apply.functions import Functions
 from twinhive.replication.apply.target import Target
-from twinhive.replication.apply.trouble import StopBefore
 
 
 class DatabaseChanges:

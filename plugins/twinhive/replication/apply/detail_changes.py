@@ -15,10 +15,10 @@ from twinhive.core.model.constraints import constraints_of
 from twinhive.core.model.errors import AlreadyThere, Missing, Refused, TwinhiveError
 from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.objects import Partition, Table
+from twinhive.replication.apply.apply_failures import IsFinal, why_done_without
 from twinhive.replication.apply.apply_progress import Progress
 from twinhive.replication.apply.metadata_calls import missing_partition
 from twinhive.replication.apply.target import Target
-from twinhive.replication.apply.trouble import IsFinal, why_done_without
 
 
 class DetailChanges:

@@ -11,7 +11,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Text
 from twinhive.core.ports import FileReader, FileWriter, Lease, rename_into
 from twinhive.transfer.engine.transfer import Transfer
-from twinhive.transfer.staged.staged import unfinished_directory
+from twinhive.transfer.staged.staged_files import unfinished_directory
 
 DIRECTORY = "_functions"
 ORIGINAL = "user.original-loc"

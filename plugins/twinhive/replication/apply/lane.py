@@ -14,7 +14,7 @@ from enum import Enum
 from itertools import islice
 from typing import assert_never
 
-from twinhive.core.model.changes.facts import table_structs, tables_of
+from twinhive.core.model.changes.affected_objects import table_structs, tables_of
 from twinhive.core.model.changes.kinds import (
     AddPartitions,
     AlterPartitions,
@@ -35,17 +35,17 @@ from twinhive.core.model.next_steps import resync
 from twinhive.core.model.policy import EVERY_EVENT, WINDOW_END, Policy
 from twinhive.core.model.text import Text
 from twinhive.replication.apply.actions import Action, Add, Drop, EditPartitions, EditTable, Single, actions
-from twinhive.replication.apply.ahead import Ahead
+from twinhive.replication.apply.apply_failures import ObjectTrouble, Quarantine, tables_touched, trouble_table
 from twinhive.replication.apply.apply_progress import Progress
-from twinhive.replication.apply.compaction import segments
 from twinhive.replication.apply.database_changes import DatabaseChanges
 from twinhive.replication.apply.detail_changes import DetailChanges
-from twinhive.replication.apply.external.changes import ExternalChanges
+from twinhive.replication.apply.early_file_moves import Ahead
+from twinhive.replication.apply.event_coalescing import segments
+from twinhive.replication.apply.external.external_changes import ExternalChanges
 from twinhive.replication.apply.external.external_target import ExternalTarget
 from twinhive.replication.apply.partition_changes import PartitionChanges
 from twinhive.replication.apply.table_changes import TableChanges
 from twinhive.replication.apply.target import Target
-from twinhive.replication.apply.trouble import ObjectTrouble, Quarantine, tables_touched, trouble_table
 
 _LOOK_AHEAD = 500
 

@@ -10,7 +10,7 @@ from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
 from twinhive.replication.apply.apply_progress import Progress
-from twinhive.replication.apply.creating import absent_before
+from twinhive.replication.apply.create_guard import absent_before
 from twinhive.replication.apply.target import Target
 
 

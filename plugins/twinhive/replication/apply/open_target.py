@@ -2,12 +2,12 @@
 
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import Lease, WritePorts
+from twinhive.replication.apply.file_moves import Placing
 from twinhive.replication.apply.function_files import FunctionSources
-from twinhive.replication.apply.managed_places import managed_root
-from twinhive.replication.apply.placing import Placing
+from twinhive.replication.apply.managed_locations import managed_root
 from twinhive.replication.apply.replica_cache import ReplicaCache
 from twinhive.replication.apply.target import Target
-from twinhive.replication.log.sealing import change_manager_root
+from twinhive.replication.notification_log.dump_checksums import change_manager_root
 from twinhive.transfer.staged.ownership import ownership_of
 
 

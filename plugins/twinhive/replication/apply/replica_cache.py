@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import assert_never
 
-from twinhive.core.model.changes.facts import tables_of
+from twinhive.core.model.changes.affected_objects import tables_of
 from twinhive.core.model.changes.kinds import DeleteStatistics, UpdateStatistics
 from twinhive.core.model.errors import ChangedMeanwhile, Foreign, Missing
 from twinhive.core.model.marks import STAMP, Stamp

@@ -12,7 +12,7 @@ from twinhive.core.model.marks import LAST_ID, STAMP, Stamp
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
 from twinhive.replication.apply.target import Target
-from twinhive.replication.replica.placement import partition_directory, silent_key, table_directory
+from twinhive.replication.replica.replica_locations import partition_directory, silent_key, table_directory
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from twinhive.replication.apply.actions import Edit, EditTable, Rows
 from twinhive.replication.apply.apply_progress import Progress
 from twinhive.replication.apply.metadata_calls import alter_table, create_table, drop_table, remove_table
 from twinhive.replication.apply.target import Target
-from twinhive.replication.replica.placement import table_directory, without_statistics_claim
+from twinhive.replication.replica.replica_locations import table_directory, without_statistics_claim
 
 
 class TableChanges:

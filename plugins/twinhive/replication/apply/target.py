@@ -3,17 +3,17 @@
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from twinhive.core.directory_marks.directories import mark_table
 from twinhive.core.model.files import parent
 from twinhive.core.model.marks import LAST_ID, STAMP, Stamp
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.owned.directories import mark_table
 from twinhive.core.ports import FileReader, FileWriter, Lease, MetastoreWriter
+from twinhive.replication.apply.file_moves import Placing
 from twinhive.replication.apply.function_files import FunctionSources
-from twinhive.replication.apply.placing import Placing
 from twinhive.replication.apply.replica_cache import ReplicaCache
-from twinhive.replication.replica.placement import replica_parameters
+from twinhive.replication.replica.replica_locations import replica_parameters
 
 T = TypeVar("T", Table, Partition)
 

@@ -11,24 +11,24 @@ from twinhive.core.model.next_steps import bootstrap, resync
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Again, Clear, Text
 from twinhive.core.ports import ReadPorts, WritePorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.dump.batch_records import listed_batch
-from twinhive.replication.dump.eventless import files_needed_after
+from twinhive.replication.dump.dump_layout import BASE_KINDS, DumpKind, kind_of, result_path
+from twinhive.replication.dump.dump_remainder import files_needed_after
+from twinhive.replication.dump.dump_store import Dump, dump_of_key, while_it_stands
 from twinhive.replication.dump.json_files import write_json
-from twinhive.replication.dump.layout import BASE_KINDS, DumpKind, kind_of, result_path
 from twinhive.replication.dump.shards import unpack_lines
-from twinhive.replication.dump.store import Dump, dump_of_key, while_it_stands
-from twinhive.replication.log.moved_files import followed
+from twinhive.replication.notification_log.moved_files import followed
 from twinhive.replication.replica.replica_state import already_at, state_now
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
+from twinhive.transfer.staged.batch_result import failed_copy, result_record
+from twinhive.transfer.staged.copy_attempts import Tries
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
-from twinhive.transfer.staged.first_try import Tries
-from twinhive.transfer.staged.hands import DEALT_AT_ONCE
 from twinhive.transfer.staged.job import CopyJob
+from twinhive.transfer.staged.list_splits import DEALT_AT_ONCE
 from twinhive.transfer.staged.ownership import ownership_of
-from twinhive.transfer.staged.result import failed_copy, result_record
-from twinhive.transfer.staged.staged import CopyItem, remaining
+from twinhive.transfer.staged.staged_files import CopyItem, remaining
 
 _EXAMPLES = 5
 

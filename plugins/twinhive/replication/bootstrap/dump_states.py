@@ -10,10 +10,10 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter
 from twinhive.replication.dump.batch_records import listed_batch, write_file_list
-from twinhive.replication.dump.layout import DumpKind, DumpLayout
+from twinhive.replication.dump.dump_layout import DumpKind, DumpLayout
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.shards import TableRecord, encode_objects, unpack_lines
-from twinhive.replication.dump.store import Dump
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 FilesByOwner = dict[tuple[str, str | None], dict[str, SourceFile]]
 

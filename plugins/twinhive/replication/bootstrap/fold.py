@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, assert_never
 
+from twinhive.core.model.changes.affected_objects import unlinked
 from twinhive.core.model.changes.contents import Content, PartitionState, Shard, SourceFile, TableState
-from twinhive.core.model.changes.facts import unlinked
 from twinhive.core.model.changes.kinds import (
     AddConstraints,
     AddPartitions,

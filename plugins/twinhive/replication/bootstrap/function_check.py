@@ -7,7 +7,7 @@ from twinhive.core.model.next_steps import ONLY_IN_A_POLICY_FILE
 from twinhive.core.model.objects import Function
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, ReadPorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.apply.function_files import FunctionSources, LeftOut, UnexplainedLeftOut
 
 

@@ -8,12 +8,12 @@ from twinhive.core.model.next_steps import consolidate
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear, Either, Text
 from twinhive.core.ports import ReadPorts
-from twinhive.core.step.base import Then, Work
+from twinhive.core.step.step_base import Then, Work
 from twinhive.replication.dump.batch_records import CopiedBatch, copied_batch, listed_batch
-from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_store import Dump, current_dump
 from twinhive.replication.dump.staged_events import absent_events, needed_items
-from twinhive.replication.dump.store import Dump, current_dump
-from twinhive.replication.log.event_stream import EventStream
+from twinhive.replication.notification_log.event_stream import EventStream
 from twinhive.replication.replica.replica_state import already_published, state_now
 
 _SEE_THE_COPY = Either("see the copy task", "see what its copy says")

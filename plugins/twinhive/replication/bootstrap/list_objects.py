@@ -17,20 +17,20 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, MetastoreReader, SourcePorts
-from twinhive.core.step.base import Detail
-from twinhive.core.step.parts import PolicyRun
+from twinhive.core.step.step_base import Detail
+from twinhive.core.step.step_parts import PolicyRun
 from twinhive.hive.events.reader import position_at
-from twinhive.replication.bootstrap.distinct_places import DistinctPlaces
+from twinhive.replication.bootstrap.directory_overlaps import DistinctPlaces
 from twinhive.replication.bootstrap.measured_sizes import read_sizes
-from twinhive.replication.bootstrap.overlap_suspects import OverlapSuspects
+from twinhive.replication.bootstrap.overlap_candidates import OverlapSuspects
 from twinhive.replication.bootstrap.source_database import find_source_database
 from twinhive.replication.bootstrap.source_states import current_partitions
-from twinhive.replication.dump.claiming import discard_dump
-from twinhive.replication.dump.layout import VIEWS, DumpKind, DumpLayout, saved_events_directory
+from twinhive.replication.dump.dump_layout import VIEWS, DumpKind, DumpLayout, saved_events_directory
+from twinhive.replication.dump.dump_ownership import discard_dump
+from twinhive.replication.dump.dump_store import Dump, newest_dump
 from twinhive.replication.dump.manifest import BaseContent, DumpManifest, LeftOutObject
 from twinhive.replication.dump.publishing import begin_attempt, being_written, publish_dump, remove_other_dumps
 from twinhive.replication.dump.shards import TableRecord, decode_objects, encode_objects
-from twinhive.replication.dump.store import Dump, newest_dump
 from twinhive.replication.replica import replica_state
 from twinhive.replication.replica.replica_state import already_published, read_state
 from twinhive.replication.replica.source_scope import SizedTable, measure, read_scope

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 
 from twinhive.core.model.constraints import foreign_keys, without_foreign_keys
 from twinhive.core.model.lease_kinds import LeaseKind
-from twinhive.core.step.base import Detail
-from twinhive.core.step.holding import hold_lease
-from twinhive.core.step.leaving import left_after_last_try
-from twinhive.core.step.parts import LeasedRun
-from twinhive.replication.apply.external.publishing_pending import Published
+from twinhive.core.step.deferred_work import left_after_last_try
+from twinhive.core.step.replica_lease import hold_lease
+from twinhive.core.step.step_base import Detail
+from twinhive.core.step.step_parts import LeasedRun
+from twinhive.replication.apply.external.pending_publication import Published
 from twinhive.replication.bootstrap.gate import check_copied, consolidated_dump
 from twinhive.replication.bootstrap.loading_dump import LoadingDump
 from twinhive.replication.bootstrap.open_replica import has_own_places
 from twinhive.replication.bootstrap.open_replica import open_replica as opened_for
-from twinhive.replication.dump import cleaning
-from twinhive.replication.dump.store import window_at
+from twinhive.replication.dump import staging_cleanup
+from twinhive.replication.dump.dump_store import window_at
 from twinhive.replication.replica import replica_state
 from twinhive.replication.replica.replica_state import already_published, read_state
 
@@ -147,6 +147,6 @@ def clean_staging(run: LoadStage) -> LoadStage:
     """Remove what only an unpublished bootstrap needs; late copies of a killed try go here too."""
     if window_at(run.ports.dump_files, run.policy, run.loaded.event_id) is None:
         run.lease.confirm()
-        with left_after_last_try(run.work, cleaning.NOT_CLEANED):
-            cleaning.clean_staging(run.ports.replica_files, run.policy, run.loaded.event_id)
+        with left_after_last_try(run.work, staging_cleanup.NOT_CLEANED):
+            staging_cleanup.clean_staging(run.ports.replica_files, run.policy, run.loaded.event_id)
     return replace(run, result=run.loaded)

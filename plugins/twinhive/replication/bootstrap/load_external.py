@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from twinhive.core.model.names import TableName
 from twinhive.replication.dump.shards import TableRecord
-from twinhive.replication.replica.pending import PendingTable, Waiting
+from twinhive.replication.replica.pending_tables import PendingTable, Waiting
 
 
 def pending_tables(records: Iterable[TableRecord], end: int, pieces: Mapping[TableName, int]) -> Iterator[PendingTable]:

@@ -12,33 +12,33 @@ from twinhive.core.model.marks import Phase, Stamp, without_marks
 from twinhive.core.model.objects import Table
 from twinhive.core.model.scopes.scope_texts import remembered_scope
 from twinhive.core.ports import Lease, WritePorts
-from twinhive.core.step.base import Detail, Work
-from twinhive.core.threads.shared_items import in_parallel
-from twinhive.replication.apply.constraining import constrain
+from twinhive.core.step.step_base import Detail, Work
+from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.replication.apply.external.external_target import ExternalTarget
+from twinhive.replication.apply.external.pending_publication import Published
 from twinhive.replication.apply.external.pending_store import PendingStore
-from twinhive.replication.apply.external.publishing_pending import Published
 from twinhive.replication.apply.function_files import FunctionFiles, FunctionSources, LeftOut
 from twinhive.replication.apply.functions import Functions
 from twinhive.replication.apply.open_target import open_target
+from twinhive.replication.apply.table_constraints import constrain
 from twinhive.replication.bootstrap.load_external import pending_tables
 from twinhive.replication.bootstrap.open_replica import directory_mark, loading_state
 from twinhive.replication.bootstrap.place_tables import build, is_in_place, move_in
 from twinhive.replication.bootstrap.register_tables import Tables, register_partitions, register_table
-from twinhive.replication.dump.layout import VIEWS
+from twinhive.replication.dump.dump_layout import VIEWS
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.passes.external_passes import kept_records
 from twinhive.replication.dump.shards import TableRecord, unpack_lines
-from twinhive.replication.dump.store import Dump
-from twinhive.replication.external.pending_waits import PendingWaits, Waits
-from twinhive.replication.external.publish_tables import publish_ready
-from twinhive.replication.log.obeyed_skips import obeyed_skips
-from twinhive.replication.log.source_log import SourceLog
+from twinhive.replication.external_tables.pending_index import PendingWaits, Waits
+from twinhive.replication.external_tables.publish_tables import publish_ready
+from twinhive.replication.notification_log.skipped_events import obeyed_skips
+from twinhive.replication.notification_log.source_log import SourceLog
+from twinhive.replication.operator_requests.request_files import recorded_skips
 from twinhive.replication.replica.pending_files import PendingFiles
-from twinhive.replication.replica.placement import TablePlacement
-from twinhive.replication.replica.synced import Synced
-from twinhive.replication.requests.request_files import recorded_skips
+from twinhive.replication.replica.replica_locations import TablePlacement
+from twinhive.replication.replica.sync_records import Synced
 from twinhive.transfer.staged.ownership import ownership_of
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 _REGISTERING = 4
 Constraints = tuple[Constraint, ...]

@@ -2,18 +2,18 @@
 
 from dataclasses import replace
 
+from twinhive.core.directory_marks.directories import table_mark, table_of
 from twinhive.core.model.errors import Foreign
 from twinhive.core.model.marks import LOAD_PLACES, OWN_PLACES, STAMP, Phase, ReplicaState, Stamp, without_marks
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
-from twinhive.core.owned.directories import table_mark, table_of
 from twinhive.core.ports import Lease, WritePorts
-from twinhive.core.step.base import Report
-from twinhive.replication.apply.creating import absent_before
-from twinhive.replication.apply.managed_places import managed_root
-from twinhive.replication.dump.store import Dump
-from twinhive.replication.external.changed_rules import rules_mark
+from twinhive.core.step.step_base import Report
+from twinhive.replication.apply.create_guard import absent_before
+from twinhive.replication.apply.managed_locations import managed_root
+from twinhive.replication.dump.dump_store import Dump
+from twinhive.replication.external_tables.changed_rules import rules_mark
 from twinhive.replication.replica.pending_files import remove_pending
 from twinhive.replication.replica.replica_state import read_state
 

@@ -6,19 +6,19 @@ final place in one rename. Whatever stands at the final place without our mark i
 
 from collections.abc import Iterable
 
+from twinhive.core.directory_marks.directories import mark_table
 from twinhive.core.model.errors import ActNow, Foreign, TryAgain
 from twinhive.core.model.files import parent
 from twinhive.core.model.marks import DIRECTORY_MARK
 from twinhive.core.model.next_steps import RETRIES
-from twinhive.core.model.outside_paths import place_below
 from twinhive.core.model.text import Clear
-from twinhive.core.owned.directories import mark_table
+from twinhive.core.model.untrusted_paths import place_below
 from twinhive.core.ports import FileWriter, Lease
-from twinhive.core.threads.each import Threads
+from twinhive.core.threads.parallel_map import Threads
 from twinhive.replication.dump.shards import TableRecord
-from twinhive.replication.replica.placement import TablePlacement
+from twinhive.replication.replica.replica_locations import TablePlacement
 from twinhive.transfer.staged.ownership import Ownership, directories_around
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 _THREADS = 16
 

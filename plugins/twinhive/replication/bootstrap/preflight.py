@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from twinhive.core.directory_marks.staging import claim_staging, foreign_staging
 from twinhive.core.model.errors import InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError, together
 from twinhive.core.model.files import LEASING, RENAMING, Usage, authority, join
 from twinhive.core.model.lease_kinds import LeaseKind
@@ -13,21 +14,20 @@ from twinhive.core.model.next_steps import RETRIES, STAGING_ROOT, correct
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
-from twinhive.core.owned.staging import claim_staging, foreign_staging
 from twinhive.core.ports import FileReader, WritePorts
-from twinhive.core.step.base import Work
-from twinhive.core.step.holding import hold_lease
-from twinhive.core.threads.each import in_threads
+from twinhive.core.step.replica_lease import hold_lease
+from twinhive.core.step.step_base import Work
+from twinhive.core.threads.parallel_map import in_threads
 from twinhive.replication.bootstrap.function_check import report_functions
 from twinhive.replication.bootstrap.measured_sizes import write_sizes
 from twinhive.replication.bootstrap.source_database import find_source_database
-from twinhive.replication.dump.claiming import claim_dumps, foreign_dumps
-from twinhive.replication.dump.passes.entries import Entry, entries_of, topmost
-from twinhive.replication.external.check_base import base_problems, claim_base
-from twinhive.replication.log.log_access_check import report_replica, source_problems
-from twinhive.replication.log.server_settings import check_address, restarted, wrong_in_answers
+from twinhive.replication.dump.dump_ownership import claim_dumps, foreign_dumps
+from twinhive.replication.dump.passes.external_entries import Entry, entries_of, topmost
+from twinhive.replication.external_tables.check_base import base_problems, claim_base
+from twinhive.replication.notification_log.log_access_check import report_replica, source_problems
+from twinhive.replication.notification_log.server_settings import check_address, restarted, wrong_in_answers
 from twinhive.replication.replica.replica_state import already_published, read_state, refuse_taken_over, state_now
-from twinhive.replication.replica.root_places import check_roots
+from twinhive.replication.replica.root_directories import check_roots
 from twinhive.replication.replica.source_scope import SourceScope, read_scope, usage_or_nothing
 
 _THREADS = 8

@@ -12,8 +12,8 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.text import Clear
 from twinhive.core.ports import Lease, MetastoreWriter
-from twinhive.replication.apply.creating import absent_before
-from twinhive.replication.replica.placement import TablePlacement
+from twinhive.replication.apply.create_guard import absent_before
+from twinhive.replication.replica.replica_locations import TablePlacement
 
 
 class Tables:

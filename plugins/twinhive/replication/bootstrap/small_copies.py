@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from twinhive.core.model.batches import Batch
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
 from twinhive.replication.dump.batch_records import listed_batch
-from twinhive.replication.dump.store import Dump, dump_of_key, planned_in_this_run
+from twinhive.replication.dump.dump_store import Dump, dump_of_key, planned_in_this_run
 
 
 def left_for_spark(work: Work, ports: WritePorts, dump: Dump, batches: Sequence[Batch]) -> tuple[Batch, ...]:

@@ -18,7 +18,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear, Exclude
 from twinhive.core.ports import FileReader, MetastoreReader, SourcePorts
 from twinhive.replication.dump.event_range import EventRange
-from twinhive.replication.log.event_stream import EventStream
+from twinhive.replication.notification_log.event_stream import EventStream
 from twinhive.transfer.staged.listing import list_files
 
 _MOST_READINGS = 20

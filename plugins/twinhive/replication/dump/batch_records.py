@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from twinhive.core.ports import FileReader, FileWriter
+from twinhive.replication.dump.dump_layout import DumpLayout, result_path
 from twinhive.replication.dump.json_files import read_json, write_json
-from twinhive.replication.dump.layout import DumpLayout, result_path
 from twinhive.replication.dump.shards import pack_lines
 from twinhive.transfer.engine.failure_kind import FailureKind
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database, Function
 from twinhive.core.model.policy import EVERY_EVENT
 from twinhive.core.model.text import Clear
+from twinhive.replication.dump.dump_layout import DumpKind
 from twinhive.replication.dump.json_files import as_json
-from twinhive.replication.dump.layout import DumpKind
 
 FORMAT_VERSION = 2
 _COMPONENT = re.compile(r"[\w-]+", re.ASCII)

@@ -7,10 +7,10 @@ from twinhive.core.model.errors import ActNow, Missing, TryAgain
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Again, Text
 from twinhive.core.ports import FileReader, FileWriter
-from twinhive.replication.dump.claiming import claim_dumps, discard_dump, own_dumps_of
-from twinhive.replication.dump.layout import BASE_KINDS, KINDS_OF_DUMPS, DumpLayout, as_passes_know
+from twinhive.replication.dump.dump_layout import BASE_KINDS, KINDS_OF_DUMPS, DumpLayout, as_passes_know
+from twinhive.replication.dump.dump_ownership import claim_dumps, discard_dump, own_dumps_of
+from twinhive.replication.dump.dump_store import Dump, found_in, open_dump
 from twinhive.replication.dump.manifest import DumpManifest
-from twinhive.replication.dump.store import Dump, found_in, open_dump
 
 
 def begin_attempt(files: FileWriter, policy: Policy, token: str) -> DumpLayout:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from twinhive.core.ports import FileReader
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.shards import unpack_lines
-from twinhive.replication.dump.store import Dump
-from twinhive.transfer.staged.staged import CopyItem, event_directory, remaining
+from twinhive.transfer.staged.staged_files import CopyItem, event_directory, remaining
 
 _DIRECTORIES_A_CALL = 100
 

@@ -9,9 +9,9 @@ from typing import Any
 from twinhive.core.model.changes.kinds import EventFile
 from twinhive.core.model.errors import Missing
 from twinhive.core.ports import FileReader, FileWriter
-from twinhive.replication.dump.layout import DumpLayout
+from twinhive.replication.dump.dump_layout import DumpLayout
 from twinhive.replication.dump.shards import pack_lines, unpack_lines
-from twinhive.replication.dump.unnamed import Unnamed
+from twinhive.replication.dump.unnamed_event_files import Unnamed
 
 
 def write_unnamed(files: FileWriter, layout: DumpLayout, found: Iterable[Unnamed]) -> None:

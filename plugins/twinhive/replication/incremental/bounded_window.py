@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts
-from twinhive.replication.external.bounded_pass import bounded_pass
-from twinhive.replication.external.pass_ import copies_under_way
+from twinhive.replication.external_tables.bounded_pass import bounded_pass
+from twinhive.replication.external_tables.list_external import copies_under_way
 
 
 def beside_copies(ports: ReadPorts, policy: Policy) -> Policy:

@@ -5,19 +5,19 @@ from enum import Enum
 
 from twinhive.core.model.changes.events import EventRow
 from twinhive.core.model.errors import ActNow, Foreign, InvalidSettings, Promoted, TryAgain
-from twinhive.core.model.frozen import frozen_tables
 from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Parameters
 from twinhive.core.model.policy import Policy
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.model.text import Again, ResyncTable, Text
 from twinhive.core.ports import ReadPorts
 from twinhive.hive.events.event_message import names_touched
-from twinhive.replication.log.log_pages import rows_between
+from twinhive.replication.notification_log.log_pages import rows_between
+from twinhive.replication.operator_requests.request_files import is_paused, requested_tables, with_way_on
 from twinhive.replication.replica.pending_files import pending_names
 from twinhive.replication.replica.replica_state import state_of
-from twinhive.replication.requests.request_files import is_paused, requested_tables, with_way_on
 
 
 @dataclass(frozen=True)

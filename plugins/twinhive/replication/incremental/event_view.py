@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from twinhive.core.model.changes.change_descriptions import files_named, subject
 from twinhive.core.model.changes.events import EventRow
-from twinhive.core.model.changes.in_words import files_named, subject
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import EventLog, ReadPorts
@@ -13,8 +13,8 @@ from twinhive.hive.events.event_message import names_touched
 from twinhive.hive.events.event_scope import in_scope
 from twinhive.hive.events.event_types import REASONS
 from twinhive.replication.apply.lane import why_not_replicated
-from twinhive.replication.log.event_stream import is_readable
-from twinhive.replication.log.obeyed_skips import obeyed_skips
+from twinhive.replication.notification_log.event_stream import is_readable
+from twinhive.replication.notification_log.skipped_events import obeyed_skips
 from twinhive.replication.replica.replica_state import state_now
 
 _ROWS_PER_CALL = 300  # metastore.batch.retrieve.max

@@ -9,8 +9,8 @@ from dataclasses import replace
 from twinhive.core.model.files import join, relative_to
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter, WritePorts, children
-from twinhive.replication.dump.layout import DumpKind
-from twinhive.replication.dump.store import Dump, dump_of_key, dumps_of, open_dump
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_store import Dump, dump_of_key, dumps_of, open_dump
 
 DIRECTORY = "windows"
 _INSIDE = ("events", "files", "objects", "batches", "plans")

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from twinhive.core.model.changes.kinds import Event
-from twinhive.core.model.frozen import frozen_tables
 from twinhive.core.model.policy import WINDOW_END, Policy
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.ports import ReadPorts
 from twinhive.replication.apply.actions import Action, actions
-from twinhive.replication.apply.compaction import segments
+from twinhive.replication.apply.apply_failures import tables_touched, trouble_table
+from twinhive.replication.apply.event_coalescing import segments
 from twinhive.replication.apply.lane import why_not_replicated
-from twinhive.replication.apply.trouble import tables_touched, trouble_table
-from twinhive.replication.dump.store import Dump
-from twinhive.replication.incremental.beside_whole import beside_whole
-from twinhive.replication.log.obeyed_skips import skips_of_window
-from twinhive.replication.log.told_events import told_events
+from twinhive.replication.dump.dump_store import Dump
+from twinhive.replication.incremental.resync_filter import beside_whole
+from twinhive.replication.notification_log.skipped_events import skips_of_window
+from twinhive.replication.notification_log.window_events import told_events
 
 
 @dataclass(frozen=True)

@@ -9,21 +9,21 @@ from functools import wraps
 from twinhive.core.model.errors import Missing, TryAgain
 from twinhive.core.model.next_steps import RETRIES
 from twinhive.core.model.objects import Database
-from twinhive.replication.dump.claiming import discard_dump
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_ownership import discard_dump
+from twinhive.replication.dump.dump_store import dumps_of
 from twinhive.replication.dump.event_range import EventRange
-from twinhive.replication.dump.layout import DumpKind
 from twinhive.replication.dump.publishing import attempts_of, being_written
-from twinhive.replication.dump.store import dumps_of
-from twinhive.replication.incremental.asked_for import freeze_requested
 from twinhive.replication.incremental.bounded_window import beside_copies
-from twinhive.replication.incremental.everything import range_without_events, read_database, request_all_tables
-from twinhive.replication.incremental.tables_at_end import first_tables
-from twinhive.replication.incremental.whole_tables import request_whole_tables
+from twinhive.replication.incremental.full_resync import range_without_events, read_database, request_all_tables
+from twinhive.replication.incremental.resync_snapshots import first_tables
+from twinhive.replication.incremental.tables_to_resync import request_whole_tables
+from twinhive.replication.incremental.window_requests import freeze_requested
 from twinhive.replication.incremental.window_stage import WindowDraft, WindowStage
 from twinhive.replication.incremental.window_writer import WindowWriter
-from twinhive.replication.log.event_stream import NextEventRange, drop_saved_events, window_after
+from twinhive.replication.notification_log.event_stream import NextEventRange, drop_saved_events, window_after
+from twinhive.replication.operator_requests.request_files import everything_requested, request_table
 from twinhive.replication.replica.replica_state import state_now
-from twinhive.replication.requests.request_files import everything_requested, request_table
 
 # So many events outside the scope are passed over, or so long, before it is worth a task to say so on the replica.
 _SILENT_EVENTS = 500

@@ -15,16 +15,16 @@ from twinhive.core.model.marks import ReplicaState
 from twinhive.core.model.policy import EVERY_EVENT, Policy
 from twinhive.core.model.text import Text, render
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Work
-from twinhive.core.step.holding import hold_lease
+from twinhive.core.step.replica_lease import hold_lease
+from twinhive.core.step.step_base import Work
 from twinhive.replication.apply.open_target import open_target
-from twinhive.replication.dump.store import Dump
-from twinhive.replication.incremental import apply
-from twinhive.replication.incremental.apply import ApplyStage
-from twinhive.replication.incremental.applying import Applying
-from twinhive.replication.incremental.no_source import without_source
+from twinhive.replication.dump.dump_store import Dump
+from twinhive.replication.incremental import apply_stage
+from twinhive.replication.incremental.apply_stage import ApplyStage
+from twinhive.replication.incremental.offline_source import without_source
 from twinhive.replication.incremental.salvage_notes import NotedStaging, note_refused, note_staged
 from twinhive.replication.incremental.staged_windows import StagedWindow, do_without, last_told, staged_window
+from twinhive.replication.incremental.window_apply import Applying
 from twinhive.replication.replica.replica_state import read_state
 
 
@@ -104,7 +104,7 @@ class Salvage:
         is_whole = staged.is_whole and staged.end.event_id <= self.until
         try:
             if is_whole:
-                run = apply.apply_events(apply.record_skipped_events(run))
+                run = apply_stage.apply_events(apply_stage.record_skipped_events(run))
             elif staged.dump.manifest.window.consistency == EVERY_EVENT:
                 self._apply_part(run, staged)
         except (Foreign, LogBroken):
@@ -135,7 +135,7 @@ def _end(run: ApplyStage) -> NotBrought | None:
     The position is the window's end all the same: these tables are asked for still, so that another run tries them.
     """
     try:
-        run = apply.finish_window(apply.replace_whole_tables(run))
+        run = apply_stage.finish_window(apply_stage.replace_whole_tables(run))
     except (Foreign, LogBroken):
         raise
     except Unexplained as error:
@@ -160,7 +160,7 @@ def _not_brought(run: ApplyStage, error: ActNow) -> NotBrought:
 def _tidy(run: ApplyStage) -> None:
     """Do what comes after the end of a window; trouble is only said, as all of the window is there."""
     try:
-        apply.clean_staging(apply.publish_waiting_tables(run))
+        apply_stage.clean_staging(apply_stage.publish_waiting_tables(run))
     except (Foreign, LogBroken):
         raise
     except ActNow as error:

@@ -11,8 +11,8 @@ from twinhive.core.model.changes.events import Position
 from twinhive.core.model.files import join
 from twinhive.core.model.text import Text, render
 from twinhive.core.ports import FileReader, FileWriter
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.json_files import read_json, write_json
-from twinhive.replication.dump.store import Dump
 
 
 @dataclass(frozen=True)

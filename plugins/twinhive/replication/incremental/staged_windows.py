@@ -15,14 +15,14 @@ from twinhive.core.model.text import Text, render
 from twinhive.core.ports import ReadPorts
 from twinhive.replication.bootstrap.gate import check_window, lost_events
 from twinhive.replication.dump.batch_records import CopiedBatch, copied_batch
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.staged_events import absent_events, needed_items
-from twinhive.replication.dump.store import Dump
-from twinhive.replication.incremental.apply import is_asked_for
+from twinhive.replication.incremental.apply_stage import is_asked_for
 from twinhive.replication.incremental.kept_windows import kept_windows
 from twinhive.replication.incremental.lost_files import lost_files_met
-from twinhive.replication.incremental.no_source import without_source
+from twinhive.replication.incremental.offline_source import without_source
 from twinhive.replication.incremental.salvage_notes import noted_staging
-from twinhive.replication.log.told_events import told_events
+from twinhive.replication.notification_log.window_events import told_events
 
 
 @dataclass(frozen=True)

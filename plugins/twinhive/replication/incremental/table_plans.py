@@ -5,8 +5,8 @@ import json
 
 from twinhive.core.model.errors import Missing
 from twinhive.core.ports import FileReader, FileWriter
-from twinhive.replication.dump.layout import DumpLayout
-from twinhive.replication.leaves.reconcile import LeafAction, TablePlan
+from twinhive.replication.comparison.leaf_actions import LeafAction, TablePlan
+from twinhive.replication.dump.dump_layout import DumpLayout
 
 
 def write_plan(files: FileWriter, layout: DumpLayout, plan: TablePlan) -> None:

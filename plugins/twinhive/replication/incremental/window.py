@@ -9,21 +9,21 @@ from dataclasses import replace
 from twinhive.core.model.marks import Phase
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.text import render
-from twinhive.core.step.leaving import left_after_last_try
+from twinhive.core.step.deferred_work import left_after_last_try
 from twinhive.replication.bootstrap.small_copies import left_for_spark
-from twinhive.replication.dump.claiming import discard_dump
-from twinhive.replication.dump.cleaning import NOT_CLEANED, clean_staging
-from twinhive.replication.dump.store import newest_dump, newest_dump_begun, planned_in_this_run, window_at
-from twinhive.replication.external.publish_pending import publish_between_windows
-from twinhive.replication.incremental.asked_for import reason_to_plan_again
+from twinhive.replication.dump.dump_ownership import discard_dump
+from twinhive.replication.dump.dump_store import newest_dump, newest_dump_begun, planned_in_this_run, window_at
+from twinhive.replication.dump.staging_cleanup import NOT_CLEANED, clean_staging
+from twinhive.replication.external_tables.publish_pending import publish_between_windows
 from twinhive.replication.incremental.kept_windows import keep_window
-from twinhive.replication.incremental.own_scope import refuse_another_scope
-from twinhive.replication.incremental.whole_tables import refuse_another_base, remove_fulfilled
+from twinhive.replication.incremental.scope_check import refuse_another_scope
+from twinhive.replication.incremental.tables_to_resync import refuse_another_base, remove_fulfilled
+from twinhive.replication.incremental.window_requests import reason_to_plan_again
 from twinhive.replication.incremental.window_stage import WindowCut, WindowStage
-from twinhive.replication.log.event_stream import saved_events_end, saved_events_path
-from twinhive.replication.log.obeyed_skips import skips_of_others
+from twinhive.replication.notification_log.event_stream import saved_events_end, saved_events_path
+from twinhive.replication.notification_log.skipped_events import skips_of_others
+from twinhive.replication.operator_requests.request_files import is_paused, remove_passed_skips, with_way_on
 from twinhive.replication.replica.replica_state import state_now
-from twinhive.replication.requests.request_files import is_paused, remove_passed_skips, with_way_on
 
 
 def stop_when_paused(run: WindowStage) -> WindowStage:

@@ -5,21 +5,21 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from twinhive.core.model.batches import Batch, Slice
+from twinhive.core.model.changes.affected_objects import tables_of
 from twinhive.core.model.changes.brought_files import files_of
 from twinhive.core.model.changes.contents import SourceFile
 from twinhive.core.model.changes.events import Position
-from twinhive.core.model.changes.facts import tables_of
 from twinhive.core.model.changes.kinds import Event
 from twinhive.core.model.files import parent
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, SourcePorts
-from twinhive.core.threads.each import Threads, in_threads
+from twinhive.core.threads.parallel_map import Threads, in_threads
 from twinhive.replication.dump.batch_records import write_file_list
-from twinhive.replication.dump.layout import DumpLayout
-from twinhive.replication.log.moved_files import Moves, moves_after
+from twinhive.replication.dump.dump_layout import DumpLayout
+from twinhive.replication.notification_log.moved_files import Moves, moves_after
 from twinhive.transfer.staged.event_source import kept_path
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 _THREADS = 8
 _ASKED_TOGETHER = 500

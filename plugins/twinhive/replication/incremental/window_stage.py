@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from twinhive.core.model.batches import Batch
 from twinhive.core.model.marks import ReplicaState
-from twinhive.core.step.base import Then
-from twinhive.core.step.parts import PolicyRun
-from twinhive.replication.dump.store import Dump
-from twinhive.replication.incremental.everything import DatabaseState
+from twinhive.core.step.step_base import Then
+from twinhive.core.step.step_parts import PolicyRun
+from twinhive.replication.dump.dump_store import Dump
+from twinhive.replication.incremental.full_resync import DatabaseState
 from twinhive.replication.incremental.window_writer import WindowWriter
-from twinhive.replication.log.event_stream import EventStream
+from twinhive.replication.notification_log.event_stream import EventStream
 
 
 @dataclass(frozen=True)

@@ -12,20 +12,20 @@ from twinhive.core.model.changes.kinds import Event
 from twinhive.core.model.objects import Database, Function
 from twinhive.core.model.policy import WINDOW_END
 from twinhive.core.ports import MetastoreReader
-from twinhive.replication.apply.compaction import segments
+from twinhive.replication.apply.event_coalescing import segments
+from twinhive.replication.dump.dump_layout import DumpKind, DumpLayout
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.event_range import EventRange
-from twinhive.replication.dump.layout import DumpKind, DumpLayout
 from twinhive.replication.dump.manifest import DumpManifest, WindowContent
 from twinhive.replication.dump.publishing import begin_attempt, publish_dump
-from twinhive.replication.dump.store import Dump
 from twinhive.replication.dump.unnamed_store import write_unnamed
-from twinhive.replication.incremental.tables_at_end import write_snapshots
+from twinhive.replication.incremental.resync_snapshots import write_snapshots
 from twinhive.replication.incremental.window_files import event_items, write_event_batches
-from twinhive.replication.log.cascade_memory import followed_in_window
-from twinhive.replication.log.event_stream import EventStream
-from twinhive.replication.log.moved_partitions import places_on_replica, places_unknown
-from twinhive.replication.log.told_events import told_events
-from twinhive.replication.log.unnamed_files import Found, find_unnamed
+from twinhive.replication.notification_log.cascade_memory import followed_in_window
+from twinhive.replication.notification_log.event_stream import EventStream
+from twinhive.replication.notification_log.moved_partitions import places_on_replica, places_unknown
+from twinhive.replication.notification_log.unnamed_files import Found, find_unnamed
+from twinhive.replication.notification_log.window_events import told_events
 
 
 @dataclass(frozen=True)

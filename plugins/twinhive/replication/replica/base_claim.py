@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from twinhive.core.directory_marks.directories import Owned
+from twinhive.core.directory_marks.staging import claim_staging
 from twinhive.core.model.errors import Foreign, InvalidSettings, Missing, Refused, refused_as
 from twinhive.core.model.external.modes import NO_BASE
 from twinhive.core.model.files import authority, is_below, join, parent
@@ -11,10 +13,8 @@ from twinhive.core.model.marks import EXTERNAL_BASE
 from twinhive.core.model.next_steps import NAME_ANOTHER_BASE
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
-from twinhive.core.owned.directories import Owned
-from twinhive.core.owned.staging import claim_staging
 from twinhive.core.ports import FileReader, ReadPorts, WritePorts
-from twinhive.transfer.tree.tree_places import CLAIM
+from twinhive.transfer.tree.work_directories import CLAIM
 
 
 def overlap(one: str, other: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from twinhive.core.model.errors import Missing
 from twinhive.core.model.files import join
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.sets.showing import HeldSet
+from twinhive.core.model.sets.set_changes import HeldSet
 from twinhive.core.model.text import render
 from twinhive.core.ports import FileReader, FileWriter
 

@@ -23,7 +23,7 @@ from twinhive.replication.dump.shards import (
     table_of_line,
     unpack_lines,
 )
-from twinhive.replication.replica.pending import PendingTable, PurgeNote, Waiting
+from twinhive.replication.replica.pending_tables import PendingTable, PurgeNote, Waiting
 
 _SUFFIX = ".jsonl.gz"
 _LOOKED_INTO = 20

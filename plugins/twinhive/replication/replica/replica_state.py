@@ -7,7 +7,7 @@ from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear, Either
 from twinhive.core.ports import MetastoreReader, ReadPorts
-from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.dump_layout import DumpKind
 
 
 def read_state(replica: MetastoreReader, policy: Policy, source_log: str) -> ReplicaState:

@@ -10,7 +10,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, MetastoreReader
-from twinhive.core.threads.each import in_threads
+from twinhive.core.threads.parallel_map import in_threads
 from twinhive.replication.dump.manifest import LeftOutObject
 
 _TABLES_PER_CALL = 200

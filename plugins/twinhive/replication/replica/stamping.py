@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
+from twinhive.core.directory_marks.directories import mark_table, table_mark
 from twinhive.core.model.errors import Missing, Refused
 from twinhive.core.model.marks import STAMP, Stamp
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.owned.directories import mark_table, table_mark
 from twinhive.core.ports import Lease, WritePorts
 from twinhive.replication.replica.source_scope import tables_in_bulk
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 
 from twinhive.core.model.errors import ActNow, TwinhiveError, together
 from twinhive.core.model.files import Usage
+from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.marks import Phase
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.spoken import first_of
 from twinhive.core.model.text import ResyncTable
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Detail, Work
-from twinhive.replication.log.touched_tables import TouchedTables
+from twinhive.core.step.step_base import Detail, Work
+from twinhive.replication.notification_log.touched_tables import TouchedTables
+from twinhive.replication.operator_requests.request_files import is_paused
 from twinhive.replication.replica.replica_state import state_now
 from twinhive.replication.replica.source_scope import read_scope
-from twinhive.replication.requests.request_files import is_paused
 from twinhive.replication.scan.scan_memory import Memories, Memory, shard_of
 from twinhive.replication.scan.silent_differences import SilentDifferences
 from twinhive.replication.scan.silent_writes import (

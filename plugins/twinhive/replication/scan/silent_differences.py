@@ -8,26 +8,26 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from twinhive.core.directory_marks.staging import own_staging
 from twinhive.core.model.errors import ActNow, LeaseHeld, LeaseLost
 from twinhive.core.model.files import join
-from twinhive.core.model.frozen import is_frozen
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.objects import Parameters
-from twinhive.core.owned.staging import own_staging
+from twinhive.core.model.quarantine import is_frozen
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Work
-from twinhive.core.step.holding import hold_lease
+from twinhive.core.step.replica_lease import hold_lease
+from twinhive.core.step.step_base import Work
 from twinhive.replication.apply.open_target import open_target
 from twinhive.replication.apply.silent_change import SilentChange, apply_silent_change
-from twinhive.replication.log.touched_tables import TouchedTables
+from twinhive.replication.notification_log.touched_tables import TouchedTables
 from twinhive.replication.replica.replica_state import read_state
 from twinhive.replication.scan.silent_writes import Difference, contents, unfinished_below
+from twinhive.transfer.staged.batch_result import failed_copy
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.ownership import ownership_of
-from twinhive.transfer.staged.result import failed_copy
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 # Whoever else wants to change the replica waits for so many tables and partitions at most.
 _BROUGHT_AT_ONCE = 16

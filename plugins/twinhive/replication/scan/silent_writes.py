@@ -17,7 +17,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Parameters, Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, MetastoreReader, ReadPorts
-from twinhive.core.threads.shared_items import in_parallel
+from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.transfer.staged.listing import list_files
 
 Look = tuple[int, int]

@@ -15,22 +15,22 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from twinhive.core.directory_marks.directories import table_mark, table_of
 from twinhive.core.model.errors import LeaseHeld, LeaseLost, Refused, together
 from twinhive.core.model.files import base_name, join, parent, relative_to
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.policy import Policy
-from twinhive.core.owned.directories import table_mark, table_of
 from twinhive.core.ports import FileReader, Lease, MetastoreReader, WritePorts
-from twinhive.core.step.base import Detail, Work
-from twinhive.core.step.holding import hold_lease
-from twinhive.replication.apply.managed_places import managed_root
+from twinhive.core.step.replica_lease import hold_lease
+from twinhive.core.step.step_base import Detail, Work
+from twinhive.replication.apply.managed_locations import managed_root
+from twinhive.replication.dump.dump_store import window_at
 from twinhive.replication.dump.json_files import read_json, write_json
-from twinhive.replication.dump.store import window_at
-from twinhive.replication.log.renamed_partitions import RenamedPartitions
-from twinhive.replication.replica.placement import CONTENTS, event_of_directory
+from twinhive.replication.notification_log.renamed_partitions import RenamedPartitions
+from twinhive.replication.replica.replica_locations import CONTENTS, event_of_directory
 from twinhive.replication.replica.replica_state import state_now
-from twinhive.replication.replica.used_places import UsedPlaces
+from twinhive.replication.replica.used_directories import UsedPlaces
 
 _REMOVED_AT_ONCE = 64
 # Whoever waits for the lease asks several times in that time.

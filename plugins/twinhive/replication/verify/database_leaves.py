@@ -7,15 +7,15 @@ from twinhive.core.model.errors import Unexplained, may_pass
 from twinhive.core.model.objects import Function
 from twinhive.core.model.text import render
 from twinhive.core.ports import ReadPorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.apply.function_files import FunctionSources, LeftOut
-from twinhive.replication.leaves.canonical import Plain, canonical_database, canonical_function
-from twinhive.replication.leaves.side import LeafState, Side
-from twinhive.replication.leaves.tree import DifferenceKind
-from twinhive.replication.log.sealing import change_manager_root
-from twinhive.replication.verify.explaining import LeafDifference, difference
-from twinhive.replication.verify.table_judging import LeafCounts, TableComparison
-from twinhive.replication.verify.touched import DATABASE
+from twinhive.replication.comparison.canonical_form import Plain, canonical_database, canonical_function
+from twinhive.replication.comparison.hash_tree import DifferenceKind
+from twinhive.replication.comparison.leaf_reader import LeafState, Side
+from twinhive.replication.notification_log.dump_checksums import change_manager_root
+from twinhive.replication.verify.leaf_differences import LeafDifference, difference
+from twinhive.replication.verify.table_verdicts import LeafCounts, TableComparison
+from twinhive.replication.verify.touched_leaves import DATABASE
 
 _ITSELF = "database"
 

@@ -17,10 +17,10 @@ from twinhive.core.model.marks import STAMP, Stamp
 from twinhive.core.model.objects import Table
 from twinhive.core.ports import MetastoreReader
 from twinhive.hive.events.reader import read_events
-from twinhive.replication.leaves.leaf_records import OWN_LEAF
-from twinhive.replication.leaves.side import LeafState, Side
-from twinhive.replication.verify.explaining import LeafDifference, difference
-from twinhive.replication.verify.touched import Touched
+from twinhive.replication.comparison.leaf_reader import LeafState, Side
+from twinhive.replication.comparison.leaf_records import OWN_LEAF
+from twinhive.replication.verify.leaf_differences import LeafDifference, difference
+from twinhive.replication.verify.touched_leaves import Touched
 
 MOST_HOT = 200
 """So many leaves are looked at again and again; of more nothing is said."""

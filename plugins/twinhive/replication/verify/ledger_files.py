@@ -17,8 +17,8 @@ from twinhive.core.model.files import base_name, join, short_hash
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileWriter, children
 from twinhive.core.ports.packed_json import unpack_json
-from twinhive.replication.leaves.leaf_records import WIDTH, Ledger
-from twinhive.replication.leaves.side import SideRole
+from twinhive.replication.comparison.leaf_reader import SideRole
+from twinhive.replication.comparison.leaf_records import WIDTH, Ledger
 
 _VERSION = 1
 _SUFFIX = ".ledger"

@@ -12,8 +12,8 @@ from twinhive.core.model.next_steps import command
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Command
 from twinhive.core.ports import FileReader, FileWriter
-from twinhive.replication.leaves.leaf_records import OWN_LEAF
-from twinhive.replication.verify.explaining import LeafDifference
+from twinhive.replication.comparison.leaf_records import OWN_LEAF
+from twinhive.replication.verify.leaf_differences import LeafDifference
 from twinhive.replication.verify.ledger_files import verify_directory
 
 MOST_NAMED = 1_000

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from twinhive.core.model.frozen import frozen_tables
 from twinhive.core.model.policy import Policy
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.ports import ReadPorts
+from twinhive.replication.operator_requests.request_files import requested_tables
 from twinhive.replication.replica.pending_files import pending_names
 from twinhive.replication.replica.source_scope import read_selected
-from twinhive.replication.requests.request_files import requested_tables
-from twinhive.replication.verify.touched import DATABASE
+from twinhive.replication.verify.touched_leaves import DATABASE
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from twinhive.core.model.errors import Missing
 from twinhive.core.model.marks import Phase
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Work
-from twinhive.replication.leaves.side import sides_of
+from twinhive.core.step.step_base import Work
+from twinhive.replication.comparison.leaf_reader import sides_of
 from twinhive.replication.replica.replica_state import state_now
 from twinhive.replication.replica.source_scope import refuse_unselected
 from twinhive.replication.verify.database_leaves import absent_functions
-from twinhive.replication.verify.explaining import LeafDifference
-from twinhive.replication.verify.rounds import Looking, digest_of
-from twinhive.replication.verify.suspects import Suspicion, read_suspects, suspicion, write_suspects
-from twinhive.replication.verify.table_judging import LeafCounts
-from twinhive.replication.verify.touched import DATABASE
+from twinhive.replication.verify.leaf_differences import LeafDifference
+from twinhive.replication.verify.suspected_damage import Suspicion, read_suspects, suspicion, write_suspects
+from twinhive.replication.verify.table_verdicts import LeafCounts
+from twinhive.replication.verify.touched_leaves import DATABASE
 from twinhive.replication.verify.verification_outcome import MOST_NAMED, Verified, tell_nobody, write_outcome
+from twinhive.replication.verify.verification_run import Looking, digest_of
 from twinhive.replication.verify.verified_scope import VerifyScope, read_verify_scope
 
 _MOST_ROUNDS = 10

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from twinhive.core.model.errors import TryAgain, TwinhiveError
-from twinhive.core.model.spoken import readable
+from twinhive.core.model.human_readable import readable
 
 _NAMED = 10
 

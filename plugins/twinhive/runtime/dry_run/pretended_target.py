@@ -9,9 +9,9 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Function
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import Lease, WritePorts
+from twinhive.replication.apply.file_moves import Placing
 from twinhive.replication.apply.function_files import FunctionSources
 from twinhive.replication.apply.open_target import open_target
-from twinhive.replication.apply.placing import Placing
 from twinhive.replication.apply.target import Target
 
 

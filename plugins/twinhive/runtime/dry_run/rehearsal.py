@@ -11,18 +11,18 @@ from twinhive.core.model.errors import ActNow, about
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Text
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Report
-from twinhive.federation.copies.copy_objects import CopyObjects
-from twinhive.federation.copies.list_copies import ListCopies
-from twinhive.federation.copies.publish_copies import PublishCopies
+from twinhive.core.step.step_base import Report
+from twinhive.federation.placement.copy_objects import CopyObjects
+from twinhive.federation.placement.list_copies import ListCopies
+from twinhive.federation.placement.publish_copies import PublishCopies
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
 from twinhive.replication.bootstrap.gate import Gate
 from twinhive.replication.bootstrap.preflight import Preflight
-from twinhive.replication.external.pass_ import ListExternal
-from twinhive.replication.external.sync_external import SyncExternal
-from twinhive.replication.log.list_files import ListFiles
+from twinhive.replication.external_tables.list_external import ListExternal
+from twinhive.replication.external_tables.sync_external import SyncExternal
+from twinhive.replication.notification_log.list_files import ListFiles
 from twinhive.replication.scan.scan import Scan
-from twinhive.replication.verify.look_again import LookAgain
+from twinhive.replication.verify.recheck import LookAgain
 from twinhive.replication.verify.verify import Verify
 from twinhive.runtime.dry_run.phase_plan import PhasePlan, PlanSection
 from twinhive.runtime.dry_run.pretended_ports import pretended

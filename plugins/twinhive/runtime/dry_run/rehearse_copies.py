@@ -2,9 +2,9 @@
 
 from typing import Any, cast
 
-from twinhive.federation.copies.list_copies import ListCopies
-from twinhive.federation.copies.lists import objects_of
-from twinhive.federation.copies.placement_layout import copies_directory
+from twinhive.federation.placement.copy_lists import objects_of
+from twinhive.federation.placement.list_copies import ListCopies
+from twinhive.federation.placement.placement_layout import copies_directory
 from twinhive.runtime.dry_run.phase_plan import PlanSection
 from twinhive.runtime.dry_run.pretended_metastore import PretendedMetastore
 from twinhive.runtime.dry_run.rehearsing import Rehearsing

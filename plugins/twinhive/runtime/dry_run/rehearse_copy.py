@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from typing import Any, assert_never
 
 from twinhive.core.model.batches import Batch
-from twinhive.replication.bootstrap.round import is_uncopied
+from twinhive.replication.bootstrap.consolidation_round import is_uncopied
 from twinhive.replication.dump.batch_records import NOTHING_LISTED, listed_batch
-from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_store import Dump, dump_of_key
 from twinhive.replication.dump.shards import unpack_lines
-from twinhive.replication.dump.store import Dump, dump_of_key
 from twinhive.replication.replica.replica_state import state_now
 from twinhive.runtime.dry_run.phase_plan import PlanSection
 from twinhive.runtime.dry_run.rehearsing import Rehearsing
-from twinhive.transfer.staged.staged import CopyItem, remaining
+from twinhive.transfer.staged.staged_files import CopyItem, remaining
 
 
 def describe_copy(rehearsing: Rehearsing, planned: Any) -> None:

@@ -8,8 +8,8 @@ from twinhive.replication.bootstrap.function_check import left_out
 from twinhive.replication.bootstrap.list_objects import ObjectsListed
 from twinhive.replication.bootstrap.open_replica import built_directories
 from twinhive.replication.bootstrap.preflight import Preflight
-from twinhive.replication.dump.layout import VIEWS
-from twinhive.replication.dump.store import Dump, dump_of_key
+from twinhive.replication.dump.dump_layout import VIEWS
+from twinhive.replication.dump.dump_store import Dump, dump_of_key
 from twinhive.runtime.dry_run.phase_plan import PlanSection
 from twinhive.runtime.dry_run.rehearsing import Rehearsing
 from twinhive.runtime.pipeline.phases import LIST_OBJECTS, ROUND

@@ -7,14 +7,14 @@ from typing import Any, cast
 
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.files import is_below
-from twinhive.core.threads.each import in_threads
-from twinhive.replication.dump.passes.entries import Entry
+from twinhive.core.threads.parallel_map import in_threads
+from twinhive.replication.dump.passes.external_entries import Entry
 from twinhive.replication.dump.passes.external_passes import entries_of_task
-from twinhive.replication.external.look import look_at_all
-from twinhive.replication.external.pass_ import ListExternal
-from twinhive.replication.external.sync_directory import DirectorySync, Moment
-from twinhive.replication.log.source_log import SourceLog
-from twinhive.replication.replica.synced import Synced
+from twinhive.replication.external_tables.equal_directories import look_at_all
+from twinhive.replication.external_tables.list_external import ListExternal
+from twinhive.replication.external_tables.sync_directory import DirectorySync, Moment
+from twinhive.replication.notification_log.source_log import SourceLog
+from twinhive.replication.replica.sync_records import Synced
 from twinhive.runtime.dry_run.phase_plan import PlanSection
 from twinhive.runtime.dry_run.pretended_files import PretendedFiles
 from twinhive.runtime.dry_run.rehearsing import Rehearsing

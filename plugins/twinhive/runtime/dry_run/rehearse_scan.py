@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from twinhive.replication.apply.managed_places import managed_root
+from twinhive.replication.apply.managed_locations import managed_root
 from twinhive.replication.scan.scan import Scan
 from twinhive.runtime.dry_run.phase_plan import PlanSection
 from twinhive.runtime.dry_run.rehearsing import Rehearsing

@@ -5,21 +5,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, assert_never
 
-from twinhive.core.model.changes.facts import tables_of
-from twinhive.core.model.changes.in_words import effects_of
+from twinhive.core.model.changes.affected_objects import tables_of
+from twinhive.core.model.changes.change_descriptions import effects_of
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.policy import Policy
-from twinhive.core.step.parts import Parts, ResultT, RunT
-from twinhive.publishing.shown_sets import shown_set_parts as shown
+from twinhive.core.step.step_parts import Parts, ResultT, RunT
+from twinhive.publishing.set_visibility import shown_set_parts as shown
 from twinhive.replication.apply.actions import Action
 from twinhive.replication.apply.lane import ActionOutcome
-from twinhive.replication.dump.store import dump_of_key
-from twinhive.replication.external.publish_pending import ready_tables
-from twinhive.replication.incremental import apply, window
-from twinhive.replication.incremental.apply import ApplyStage, WindowApplied
-from twinhive.replication.incremental.applying import Applying
+from twinhive.replication.dump.dump_store import dump_of_key
+from twinhive.replication.external_tables.publish_pending import ready_tables
+from twinhive.replication.incremental import apply_stage, window
+from twinhive.replication.incremental.apply_stage import ApplyStage, WindowApplied
+from twinhive.replication.incremental.window_apply import Applying
 from twinhive.replication.incremental.window_stage import WindowStage
-from twinhive.replication.log.told_events import told_events
+from twinhive.replication.notification_log.window_events import told_events
 from twinhive.runtime.dry_run.phase_plan import PlanSection
 from twinhive.runtime.dry_run.pretended_target import pretended_target
 from twinhive.runtime.dry_run.rehearsing import Rehearsing
@@ -62,24 +62,24 @@ def apply_window(rehearsing: Rehearsing, planned: Any) -> None:
         changes.tables |= set(run.dump.manifest.window.snapshots)
         changes.found[_PASSED] += run.applied.not_replicated.elements()
         _count_events(rehearsing, run)
-        return apply.replace_whole_tables(run)
+        return apply_stage.replace_whole_tables(run)
 
     def describe_waiting(run: ApplyStage) -> ApplyStage:
-        return apply.publish_waiting_tables(_described(rehearsing, run))
+        return apply_stage.publish_waiting_tables(_described(rehearsing, run))
 
     def describe_sets(run: ApplyStage) -> ApplyStage:
         # Nothing was copied that they could be compared with.
         return _described_sets(rehearsing, run, "show or hold back, by their data,")
 
     instead = {
-        apply.check_copied: _as_it_is,
-        apply.keep_for_salvage: _as_it_is,
+        apply_stage.check_copied: _as_it_is,
+        apply_stage.keep_for_salvage: _as_it_is,
         shown.hide_sets_before_window: _as_it_is,
-        apply.open_replica: open_pretended,
-        apply.replace_whole_tables: describe_whole,
-        apply.publish_waiting_tables: describe_waiting,
+        apply_stage.open_replica: open_pretended,
+        apply_stage.replace_whole_tables: describe_whole,
+        apply_stage.publish_waiting_tables: describe_waiting,
         shown.show_sets_after_window: describe_sets,
-        apply.clean_staging: _done,
+        apply_stage.clean_staging: _done,
     }
     whole = dump_of_key(rehearsing.ports.dump_files, rehearsing.policy, planned.dump).manifest.window.snapshots
     try:

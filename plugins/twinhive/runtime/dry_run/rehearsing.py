@@ -9,7 +9,7 @@ from twinhive.core.model.files import is_below
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Text, render
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Report, Then, Work
+from twinhive.core.step.step_base import Report, Then, Work
 from twinhive.replication.bootstrap.preflight import Checked
 from twinhive.runtime.dry_run.phase_plan import PhasePlan, PlanSection
 from twinhive.runtime.dry_run.pretended_files import PretendedFiles

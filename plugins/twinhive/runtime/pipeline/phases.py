@@ -10,29 +10,29 @@ from enum import Enum
 from typing import Any, Protocol, assert_never
 
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Then
-from twinhive.core.step.parts import Parts
-from twinhive.federation.copies.copy_objects import CopyObjects
-from twinhive.federation.copies.list_copies import ListCopies
-from twinhive.federation.copies.publish_copies import PublishCopies
-from twinhive.publishing.shown_sets import shown_set_parts
+from twinhive.core.step.step_base import Then
+from twinhive.core.step.step_parts import Parts
+from twinhive.federation.placement.copy_objects import CopyObjects
+from twinhive.federation.placement.list_copies import ListCopies
+from twinhive.federation.placement.publish_copies import PublishCopies
+from twinhive.publishing.set_visibility import shown_set_parts
+from twinhive.replication.bootstrap import consolidation_round as one_round
 from twinhive.replication.bootstrap import list_objects, load
-from twinhive.replication.bootstrap import round as one_round
+from twinhive.replication.bootstrap.consolidation_round import Folded, RoundStage
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
 from twinhive.replication.bootstrap.gate import Gate
 from twinhive.replication.bootstrap.list_objects import ListStage, ObjectsListed
 from twinhive.replication.bootstrap.load import Loaded, LoadStage
 from twinhive.replication.bootstrap.preflight import Preflight
-from twinhive.replication.bootstrap.round import Folded, RoundStage
-from twinhive.replication.external.check_base import CheckBase
-from twinhive.replication.external.pass_ import ListExternal
-from twinhive.replication.external.sync_external import SyncExternal
-from twinhive.replication.incremental import apply, plan_window, window
-from twinhive.replication.incremental.apply import ApplyStage, WindowApplied
+from twinhive.replication.external_tables.check_base import CheckBase
+from twinhive.replication.external_tables.list_external import ListExternal
+from twinhive.replication.external_tables.sync_external import SyncExternal
+from twinhive.replication.incremental import apply_stage, plan_window, window
+from twinhive.replication.incremental.apply_stage import ApplyStage, WindowApplied
 from twinhive.replication.incremental.window_stage import WindowCut, WindowStage
-from twinhive.replication.log.list_files import ListFiles
+from twinhive.replication.notification_log.list_files import ListFiles
 from twinhive.replication.scan.scan import Scan
-from twinhive.replication.verify.look_again import LookAgain
+from twinhive.replication.verify.recheck import LookAgain
 from twinhive.replication.verify.verify import Verify
 
 
@@ -220,21 +220,21 @@ WINDOW: Parts[WindowStage, WindowCut] = Parts(
 APPLY: Parts[ApplyStage, WindowApplied] = Parts(
     ApplyStage,
     (
-        apply.refuse_unpublished,
-        apply.take_lease,
-        apply.find_window,
-        apply.check_copied,
-        apply.keep_for_salvage,
+        apply_stage.refuse_unpublished,
+        apply_stage.take_lease,
+        apply_stage.find_window,
+        apply_stage.check_copied,
+        apply_stage.keep_for_salvage,
         shown_set_parts.hide_sets_before_window,
-        apply.open_replica,
-        apply.drop_excluded_tables,
-        apply.record_skipped_events,
-        apply.apply_events,
-        apply.replace_whole_tables,
-        apply.finish_window,
-        apply.publish_waiting_tables,
+        apply_stage.open_replica,
+        apply_stage.drop_excluded_tables,
+        apply_stage.record_skipped_events,
+        apply_stage.apply_events,
+        apply_stage.replace_whole_tables,
+        apply_stage.finish_window,
+        apply_stage.publish_waiting_tables,
         shown_set_parts.show_sets_after_window,
-        apply.clean_staging,
+        apply_stage.clean_staging,
     ),
 )
 """What the task `apply` does, part by part, and so does a REPL LOAD of events."""

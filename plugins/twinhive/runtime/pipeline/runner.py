@@ -9,9 +9,9 @@ from typing import Any
 from twinhive.core.model.errors import DumpReplaced, about
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Report, Then, Work
-from twinhive.replication.dump.store import planned_anew
-from twinhive.replication.external.sync_external import Execution, InThisProcess
+from twinhive.core.step.step_base import Report, Then, Work
+from twinhive.replication.dump.dump_store import planned_anew
+from twinhive.replication.external_tables.sync_external import Execution, InThisProcess
 from twinhive.runtime.pipeline.phases import HandOver, Stage, Step, already, hand_overs, stages_of
 
 Watch = Callable[[str, Sequence[Any]], Iterable[Any]]

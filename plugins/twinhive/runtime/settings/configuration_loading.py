@@ -21,7 +21,7 @@ from twinhive.runtime.settings.policies import PolicySettings
 from twinhive.runtime.settings.policy_conflicts import with_rules, without_conflicts
 from twinhive.runtime.settings.problems import explain, numbered
 from twinhive.runtime.settings.read_configuration import CLUSTERS_FILE, Configuration, PlacementEntry, PolicyEntry
-from twinhive.runtime.settings.reverse import with_reverses
+from twinhive.runtime.settings.reverse_policies import with_reverses
 from twinhive.runtime.settings.value_kinds import is_policy_name, said_name
 from twinhive.runtime.settings.watch_settings import NotificationSettings
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from twinhive.core.model.switching.fence import QUIET_SECONDS, FenceRules
+from twinhive.core.model.failover.fence import QUIET_SECONDS, FenceRules
 from twinhive.runtime.settings.value_kinds import AbsolutePath, Strict, Unit
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from twinhive.core.model.external.modes import COPY, METADATA_ONLY
-from twinhive.runtime.settings.allowed import allowed, kind_of
+from twinhive.runtime.settings.allowed_values import allowed, kind_of
 from twinhive.runtime.settings.options import OptionsSettings
 
 _DURATION = re.compile(r"(\d{1,9})\s*([a-z]*)")

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from twinhive.runtime.settings.allowed import allowed, kind_at
+from twinhive.runtime.settings.allowed_values import allowed, kind_at
 
 _SECRETIVE = {"hadoop", "spark_conf", "hive_conf", "executor_config"}
 

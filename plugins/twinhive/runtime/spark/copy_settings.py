@@ -5,14 +5,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from twinhive.core.model.endpoints import FileSystemEndpoint
-from twinhive.core.model.spoken import readable
+from twinhive.core.model.human_readable import readable
 from twinhive.runtime.spark.settings_text import parsed, settings_text
 from twinhive.transfer.engine.attributes import Newborn
 from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.tree.executing import TreeCopyJob
 from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.tree_batches import FileBatch
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from pyspark import SparkContext, SparkFiles
 
 from twinhive.core.model.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.core.model.exit_codes import Unusable
-from twinhive.hive.adapters.jvm import machine as jvm
-from twinhive.runtime.spark.endings import causes
-from twinhive.runtime.spark.lifeline import end_with_the_submitter
+from twinhive.hive.adapters.jvm import java_vm as jvm
+from twinhive.runtime.spark.job_outcome import causes
+from twinhive.runtime.spark.submitter_lock import end_with_the_submitter
 
 P = TypeVar("P")
 R = TypeVar("R")

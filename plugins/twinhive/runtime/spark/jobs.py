@@ -9,9 +9,9 @@ from twinhive.core.model.endpoints import FileSystemEndpoint
 from twinhive.core.model.policy import Options
 from twinhive.runtime.spark.cluster import SparkCluster
 from twinhive.runtime.spark.copy_settings import CopySettings, ListedCopy
-from twinhive.runtime.spark.endings import NextSteps, causes, explain, last_words, result_beside
-from twinhive.runtime.spark.lifeline import held
+from twinhive.runtime.spark.job_outcome import NextSteps, causes, explain, last_words, result_beside
 from twinhive.runtime.spark.spark_submit import Submission
+from twinhive.runtime.spark.submitter_lock import held
 
 COPY_FILES = "copy_files"
 """The application that copies."""

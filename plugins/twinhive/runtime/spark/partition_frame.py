@@ -11,9 +11,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from twinhive.core.model.errors import ActNow, TryAgain
-from twinhive.publishing.partition_writes.fitting_frame import FittedColumn
+from twinhive.publishing.partition_writes.frame_schema import FittedColumn
 from twinhive.publishing.partition_writes.write_target import WriteTarget
-from twinhive.runtime.spark.endings import causes
+from twinhive.runtime.spark.job_outcome import causes
 
 T = TypeVar("T")
 _NOT_THE_TABLES = "the row cannot be held by the table"

@@ -8,11 +8,11 @@ from pyspark.sql import DataFrame, SparkSession
 from twinhive.core.model.endpoints import FileSystemEndpoint
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import authority
-from twinhive.core.model.sets.spec import set_text
-from twinhive.core.model.spoken import Say
+from twinhive.core.model.human_readable import Say
+from twinhive.core.model.sets.set_spec import set_text
 from twinhive.hive.adapters.file_clients import open_files
 from twinhive.hive.adapters.hive.hive_table_writer import ThriftTableWriter
-from twinhive.publishing.partition_writes.write import PartitionsWritten, PartitionWriter
+from twinhive.publishing.partition_writes.partition_writer import PartitionsWritten, PartitionWriter
 from twinhive.publishing.partition_writes.write_request import PartitionWrite, SmallFiles
 from twinhive.runtime.spark.partition_frame import SparkFrame
 

@@ -11,18 +11,18 @@ from pyspark import SparkContext, TaskContext
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.exit_codes import ExitCode, Unusable
 from twinhive.core.model.files import authority
-from twinhive.core.threads.shared_items import in_parallel
+from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.hive.adapters.file_clients import FileClient, open_files
 from twinhive.runtime.spark.copy_settings import CopySettings, ListedCopy
+from twinhive.runtime.spark.executor_progress import MOVES, Listener, Pulse, listening
 from twinhive.runtime.spark.executors import on_an_executor, use_native_package
-from twinhive.runtime.spark.pulse import MOVES, Listener, Pulse, listening
 from twinhive.transfer.engine.failure_kind import FailureKind, exit_code
+from twinhive.transfer.staged.batch_result import result_record, result_text
+from twinhive.transfer.staged.copy_attempts import Tries
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
-from twinhive.transfer.staged.first_try import Tries
-from twinhive.transfer.staged.hands import Hand, cut_listing
+from twinhive.transfer.staged.list_splits import Hand, cut_listing
 from twinhive.transfer.staged.ownership import Ownership
-from twinhive.transfer.staged.result import result_record, result_text
 
 
 def copy_listed(spark: SparkContext, settings: CopySettings, listed: ListedCopy) -> int:

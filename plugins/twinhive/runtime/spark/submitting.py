@@ -11,7 +11,7 @@ from twinhive.core.model.files import copying_weight, join
 from twinhive.core.ports import FileWriter
 from twinhive.runtime.spark.cluster import SparkCluster
 from twinhive.runtime.spark.copy_settings import CopySettings, TreeCopy
-from twinhive.runtime.spark.endings import NextSteps
+from twinhive.runtime.spark.job_outcome import NextSteps
 from twinhive.runtime.spark.jobs import COPY_FILES, Job
 from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob
 from twinhive.transfer.tree.outcome_document import from_document

@@ -17,14 +17,14 @@ from pyspark import SparkContext
 
 from twinhive.core.model.errors import Missing, TwinhiveError
 from twinhive.core.model.exit_codes import ExitCode
-from twinhive.core.model.spoken import readable
+from twinhive.core.model.human_readable import readable
 from twinhive.core.ports import FileReader
-from twinhive.core.threads.shared_items import in_parallel
+from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.hive.adapters.file_clients import open_files
 from twinhive.runtime.spark.copy_settings import CopySettings, TreeCopy
-from twinhive.runtime.spark.endings import result_beside, teller
+from twinhive.runtime.spark.executor_progress import Listener, Pulse, listening
 from twinhive.runtime.spark.executors import on_an_executor, use_native_package
-from twinhive.runtime.spark.pulse import Listener, Pulse, listening
+from twinhive.runtime.spark.job_outcome import result_beside, teller
 from twinhive.transfer.engine.progress import CopyProgress
 from twinhive.transfer.tree.executing import Executor, TreeCopyJob
 from twinhive.transfer.tree.outcome_document import to_document

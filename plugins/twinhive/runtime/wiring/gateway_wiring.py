@@ -21,13 +21,13 @@ from twinhive.core.ports.file_systems import FileReader
 from twinhive.federation.connector_api.byte_links import ByteLink
 from twinhive.federation.connectors.registry import ConnectorContext, Connectors, connector_name
 from twinhive.federation.connectors.thrift import MetastoreAddress, ThriftConnector
-from twinhive.federation.gateway.definition_reading.asking import BlockingMetastore
-from twinhive.federation.gateway.definition_reading.cache import DefinitionCache
-from twinhive.federation.gateway.definition_reading.definition_reader import WireDefinitionReader
 from twinhive.federation.gateway.gateway_metrics import CallCounts
+from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.isolation import RemoteLimits
+from twinhive.federation.gateway.remote_definitions.blocking_metastore import BlockingMetastore
+from twinhive.federation.gateway.remote_definitions.definition_cache import DefinitionCache
+from twinhive.federation.gateway.remote_definitions.definition_reader import WireDefinitionReader
 from twinhive.federation.gateway.remote_pool import ReachedRemote, RemotePool
-from twinhive.federation.gateway.shared import Shared
 from twinhive.federation.remotes.access import CALLER, Access, Allowed
 from twinhive.federation.remotes.kept_remotes import definitions_of, shown
 from twinhive.federation.remotes.local_definitions import LocalDefinitions

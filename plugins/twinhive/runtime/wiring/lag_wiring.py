@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from twinhive.core.model.connections import Connection
 from twinhive.core.model.errors import ActNow, Foreign, TwinhiveError
 from twinhive.hive.adapters.file_clients import start_clients
-from twinhive.operations.observe.follower import Follower, Limits
-from twinhive.operations.observe.lag import PolicyLag, measure
-from twinhive.replication.log.counted_events import Counted
+from twinhive.operations.monitoring.lag import PolicyLag, measure
+from twinhive.operations.monitoring.monitored_policy import Follower, Limits
+from twinhive.replication.notification_log.event_backlog import Counted
 from twinhive.runtime.settings import Configuration, PolicyEntry, PolicySettings, Resolve
 from twinhive.runtime.wiring.policy_wiring import Wiring
 

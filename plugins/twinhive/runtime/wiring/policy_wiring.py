@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from twinhive.core.model.copies.kept_copies import KeptCopies
 from twinhive.core.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.files import authority, qualified
 from twinhive.core.model.next_steps import DUMP_ROOT, correct
+from twinhive.core.model.placement.kept_copies import KeptCopies
 from twinhive.core.model.policy import DatabaseAddress, Policy
 from twinhive.core.model.text import Again
 from twinhive.core.ports import ReadPorts, SourceMarker, TreePorts, WritePorts

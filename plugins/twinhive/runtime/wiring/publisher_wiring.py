@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from twinhive.operations.observe.publishers import PublisherSeen, Told, look_at_publishers
+from twinhive.operations.monitoring.publishers import PublisherSeen, Told, look_at_publishers
 from twinhive.runtime.settings import Configuration, Resolve
-from twinhive.runtime.wiring.messages import MessagesWiring
+from twinhive.runtime.wiring.message_wiring import MessagesWiring
 
 
 def measure_publishers(

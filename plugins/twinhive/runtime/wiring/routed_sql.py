@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.names import TableName
-from twinhive.federation.routing.choosing import Nowhere
+from twinhive.federation.routing.cluster_choice import Nowhere
 from twinhive.federation.routing.refusing import refusal, said
 from twinhive.federation.routing.script import statements_of
 from twinhive.federation.routing.statement_reading import read_statement
 from twinhive.runtime.settings import Configuration
-from twinhive.runtime.wiring.cluster_ports import sight_of
-from twinhive.runtime.wiring.routing import RoutingWiring
+from twinhive.runtime.wiring.cluster_port_wiring import sight_of
+from twinhive.runtime.wiring.routing_wiring import RoutingWiring
 
 
 @dataclass(frozen=True)

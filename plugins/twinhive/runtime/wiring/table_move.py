@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from twinhive.core.model.copies.copy_marks import ROOT, primary_of
 from twinhive.core.model.endpoints import FileSystemEndpoint
 from twinhive.core.model.errors import ActNow, InvalidSettings
 from twinhive.core.model.files import join, qualified, short_hash
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import command
+from twinhive.core.model.placement.copy_marks import ROOT, primary_of
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import WritePorts
 from twinhive.federation.routing.move_mark import move_of

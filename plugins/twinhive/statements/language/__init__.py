@@ -7,8 +7,8 @@ Text and values only: nothing here knows a cluster, a policy file or the keys th
 from twinhive.core.model.scopes.scope import Scope
 from twinhive.core.model.scopes.scope_texts import scope_text
 from twinhive.statements.language.parsing import parse, parse_scope
-from twinhive.statements.language.printing import to_text
-from twinhive.statements.language.values import DumpStatement, LoadStatement, Statement, StatusStatement
+from twinhive.statements.language.repl_values import DumpStatement, LoadStatement, Statement, StatusStatement
+from twinhive.statements.language.statement_text import to_text
 
 __all__ = [
     "DumpStatement",

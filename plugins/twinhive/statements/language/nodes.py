@@ -2,7 +2,7 @@
 
 from lark import Token, Tree
 
-from twinhive.statements.language.quoting import unquoted
+from twinhive.statements.language.string_literals import unquoted
 from twinhive.statements.language.syntax import Node
 
 

@@ -9,10 +9,10 @@ from lark import Token
 from twinhive.core.model.scopes.scope import Scope
 from twinhive.statements.language.nodes import parts_of
 from twinhive.statements.language.patterns import pattern_of
-from twinhive.statements.language.pointing import Misplaced, pointed_at
-from twinhive.statements.language.quoting import unquoted
+from twinhive.statements.language.repl_values import DumpStatement, LoadStatement, Setting, Statement, StatusStatement
+from twinhive.statements.language.string_literals import unquoted
 from twinhive.statements.language.syntax import Node, tree_of
-from twinhive.statements.language.values import DumpStatement, LoadStatement, Setting, Statement, StatusStatement
+from twinhive.statements.language.syntax_errors import Misplaced, pointed_at
 
 MOST_EVENT_ID = 2**63 - 1
 _DATABASE = re.compile(r"\w+", re.ASCII)

@@ -2,8 +2,8 @@
 
 import re
 
-from twinhive.statements.language.pointing import Misplaced
-from twinhive.statements.language.quoting import lost_backslash, unquoted
+from twinhive.statements.language.string_literals import lost_backslash, unquoted
+from twinhive.statements.language.syntax_errors import Misplaced
 
 # Java reads a class inside a class as a union and && as an intersection; Python warns that it may read them so, too.
 _SET_IN_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^]\\[&|~-]|([&|~-])(?!\1))*(?P<set>\[|&&|\|\||~~|--)?", re.DOTALL)

@@ -9,7 +9,7 @@ from pathlib import Path
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from twinhive.statements.language.pointing import CORRECT_IT, Misplaced
+from twinhive.statements.language.syntax_errors import CORRECT_IT, Misplaced
 
 Node = Tree[Token]
 

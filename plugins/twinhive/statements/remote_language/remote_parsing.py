@@ -8,8 +8,8 @@ from lark import Token, Tree
 
 from twinhive.core.model.remotes.definitions import REMOTE
 from twinhive.statements.language.nodes import parts_of, said_by, tokens_of, word_of
-from twinhive.statements.language.pointing import Misplaced, pointed_at
 from twinhive.statements.language.syntax import Grammar, Node
+from twinhive.statements.language.syntax_errors import Misplaced, pointed_at
 from twinhive.statements.remote_language.remote_values import (
     CreateConnector,
     CreateRemoteDatabase,

@@ -11,15 +11,15 @@ a policy bring it further without one. A load that begins meanwhile writes a not
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from twinhive.core.directory_marks.directories import Owned
 from twinhive.core.model.errors import Missing, TwinhiveError
 from twinhive.core.model.files import FileStatus, base_name, join, parent
 from twinhive.core.model.text import Reader, render
-from twinhive.core.owned.directories import Owned
 from twinhive.core.ports import FileReader, FileWriter, children
-from twinhive.core.step.base import Detail, Report
-from twinhive.replication.dump.claiming import is_token, own_dump
+from twinhive.core.step.step_base import Detail, Report
+from twinhive.replication.dump.dump_ownership import is_token, own_dump
 from twinhive.replication.dump.loader_notes import FoundNote, LoaderNote, loader_notes, remove_note
-from twinhive.replication.dump.sealed import SealedDump, description_path
+from twinhive.replication.dump.repl_dump_description import SealedDump, description_path
 
 _REMOVING = "_removing-"
 _KEPT = "Dumps that are kept"

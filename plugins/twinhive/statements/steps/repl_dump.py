@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from twinhive.core.model.errors import InvalidSettings, together
 from twinhive.core.ports import DumpPorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.dump.manifest import StatementSaid
-from twinhive.replication.dump.sealed import SealedDump, seal
-from twinhive.replication.log.log_access_check import source_problems
-from twinhive.replication.log.server_settings import check_address
-from twinhive.replication.replica.root_places import check_dump_root
+from twinhive.replication.dump.repl_dump_description import SealedDump, seal
+from twinhive.replication.notification_log.log_access_check import source_problems
+from twinhive.replication.notification_log.server_settings import check_address
+from twinhive.replication.replica.root_directories import check_dump_root
+from twinhive.statements.steps.repl_dump_options import Dumped, DumpOrder, dumped_database
 from twinhive.statements.steps.repl_events import dump_events, events_asked
 from twinhive.statements.steps.repl_objects import described, dump_objects
-from twinhive.statements.steps.repl_order import Dumped, DumpOrder, dumped_database
 
 
 @dataclass(frozen=True)

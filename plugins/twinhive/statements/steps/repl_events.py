@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.errors import InvalidSettings, TryAgain
 from twinhive.core.ports import MetastoreReader, SourcePorts
-from twinhive.core.step.base import Report
+from twinhive.core.step.step_base import Report
 from twinhive.hive.events.database_drop import drops_object, last_drops_begin, take
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_scope import in_scope
 from twinhive.hive.events.reader import position_at, read_events
-from twinhive.replication.dump.claiming import discard_dump
+from twinhive.replication.dump.dump_ownership import discard_dump
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.event_range import EventRange
 from twinhive.replication.dump.publishing import being_written
-from twinhive.replication.dump.store import Dump
 from twinhive.replication.incremental.window_writer import WindowWriter
-from twinhive.replication.log.drops_ahead import look_on
-from twinhive.replication.log.event_stream import EventStream
-from twinhive.replication.log.sealing import seal_batches
+from twinhive.replication.notification_log.drop_lookahead import look_on
+from twinhive.replication.notification_log.dump_checksums import seal_batches
+from twinhive.replication.notification_log.event_stream import EventStream
 from twinhive.replication.replica.source_scope import read_scope
-from twinhive.statements.steps.repl_order import DumpOrder, dumped_database
+from twinhive.statements.steps.repl_dump_options import DumpOrder, dumped_database
 from twinhive.statements.steps.scope_changes import newly_included, renamed_in
 
 _MOST_READINGS = 5

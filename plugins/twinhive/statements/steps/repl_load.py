@@ -9,31 +9,31 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from twinhive.core.directory_marks.staging import claim_staging, foreign_staging, own_staging
 from twinhive.core.model.errors import Refused, together
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.objects import Database
-from twinhive.core.owned.staging import claim_staging, foreign_staging, own_staging
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Work
-from twinhive.core.step.holding import hold_lease
+from twinhive.core.step.replica_lease import hold_lease
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.preflight import Preflight, check_external_tables, check_file_systems
-from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.loader_notes import note_loaded, note_loading
-from twinhive.replication.dump.sealed import open_sealed
-from twinhive.replication.dump.store import Dump
-from twinhive.replication.external.publish_pending import publish_between_windows
-from twinhive.replication.incremental import apply
-from twinhive.replication.incremental.apply import ApplyStage
-from twinhive.replication.log.log_access_check import report_replica
-from twinhive.replication.replica.root_places import check_staging_root
+from twinhive.replication.dump.repl_dump_description import open_sealed
+from twinhive.replication.external_tables.publish_pending import publish_between_windows
+from twinhive.replication.incremental import apply_stage
+from twinhive.replication.incremental.apply_stage import ApplyStage
+from twinhive.replication.notification_log.log_access_check import report_replica
+from twinhive.replication.replica.root_directories import check_staging_root
 from twinhive.replication.scan.sweep import last_swept, sweep
 from twinhive.runtime.pipeline.phases import APPLY, LOAD
 from twinhive.runtime.pipeline.runner import run_passes
-from twinhive.statements.steps.copying_place import IN_THIS_PROCESS, CopyingPlace
-from twinhive.statements.steps.hive_places import move_to_hives_places
-from twinhive.statements.steps.load_under_way import under_way
-from twinhive.statements.steps.repl_fit import refuse_overtaken, refuse_unfit, state_before
+from twinhive.statements.steps.copy_execution import IN_THIS_PROCESS, CopyingPlace
+from twinhive.statements.steps.dump_compatibility import refuse_overtaken, refuse_unfit, state_before
+from twinhive.statements.steps.hive_locations import move_to_hives_places
+from twinhive.statements.steps.load_lease import under_way
 from twinhive.statements.steps.take_over import adopt, is_of_hive
 
 # A sweep reads all partitions of the replica.
@@ -137,7 +137,7 @@ class ReplLoad:
     def _apply(self, ports: WritePorts) -> None:
         judging = self._adopt(ports)
         self._copy(ports)
-        under_lease = APPLY.parts.index(apply.take_lease) + 1
+        under_lease = APPLY.parts.index(apply_stage.take_lease) + 1
         parts = (*APPLY.parts[:under_lease], judging._judge_again, *APPLY.parts[under_lease:])
         replace(APPLY, parts=parts)(self._part).run(ports)
         if self._bring_external(ports):

@@ -10,19 +10,19 @@ from twinhive.core.model.batches import Batch
 from twinhive.core.model.errors import TryAgain
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileWriter, SourcePorts
-from twinhive.core.step.base import Report
+from twinhive.core.step.step_base import Report
 from twinhive.hive.events.reader import position_at
-from twinhive.replication.bootstrap.folding import Folding
+from twinhive.replication.bootstrap.folded_tables import Folding
 from twinhive.replication.bootstrap.list_objects import write_listing
 from twinhive.replication.dump.batch_records import write_file_list
-from twinhive.replication.dump.layout import DumpKind, DumpLayout
+from twinhive.replication.dump.dump_layout import DumpKind, DumpLayout
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.manifest import StatementSaid
 from twinhive.replication.dump.publishing import remove_other_dumps
-from twinhive.replication.dump.store import Dump
-from twinhive.replication.log.event_stream import EventStream
-from twinhive.replication.log.list_files import list_batch
-from twinhive.replication.log.sealing import seal_batches
-from twinhive.statements.steps.repl_order import DumpOrder
+from twinhive.replication.notification_log.dump_checksums import seal_batches
+from twinhive.replication.notification_log.event_stream import EventStream
+from twinhive.replication.notification_log.list_files import list_batch
+from twinhive.statements.steps.repl_dump_options import DumpOrder
 
 
 def dump_objects(ports: SourcePorts, order: DumpOrder, report: Report) -> Dump:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from twinhive.core.model.changes.facts import tables_of
+from twinhive.core.model.changes.affected_objects import tables_of
 from twinhive.core.model.changes.kinds import Event
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import MetastoreReader
-from twinhive.replication.incremental.whole_tables import says_too_little
-from twinhive.statements.steps.repl_order import DumpOrder
+from twinhive.replication.incremental.tables_to_resync import says_too_little
+from twinhive.statements.steps.repl_dump_options import DumpOrder
 
 
 def newly_included(source: MetastoreReader, order: DumpOrder, events: Iterable[Event]) -> list[str]:

@@ -11,7 +11,7 @@ from twinhive.core.model.marks import LAST_ID, Phase, ReplicaState, Stamp
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import Lease, WritePorts
-from twinhive.core.step.base import Report
+from twinhive.core.step.step_base import Report
 from twinhive.hive.events.reader import position_at
 from twinhive.replication.replica.stamping import stamp_everything
 

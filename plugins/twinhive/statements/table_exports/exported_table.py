@@ -5,21 +5,21 @@ from dataclasses import dataclass, replace
 
 from twinhive.core.model.changes.contents import SourceFile
 from twinhive.core.model.changes.events import EventRow, Position
-from twinhive.core.model.copies.touches import touches_of
 from twinhive.core.model.errors import ActNow, LogBroken, Missing, TryAgain
 from twinhive.core.model.files import is_elsewhere, qualified
 from twinhive.core.model.marks import without_marks
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
+from twinhive.core.model.placement.touches import touches_of
 from twinhive.core.model.thrift_objects import path_of_spark
 from twinhive.core.ports import FileReader, MetastoreReader
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_errors import UnreadableEvent
 from twinhive.hive.events.event_types import EventType
 from twinhive.hive.events.reader import position_at, read_events
-from twinhive.statements.table_exports.description import Described, refuse_kind
+from twinhive.statements.table_exports.export_metadata import Described, refuse_kind
 from twinhive.transfer.staged.listing import list_files
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 _MOST_READINGS = 10
 _AT_ONCE = 1_000

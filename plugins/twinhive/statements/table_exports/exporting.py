@@ -7,13 +7,15 @@ beside that, and renamed when all is in it. Cut off anywhere, the same statement
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from twinhive.core.directory_marks.directories import Mark, Owned, Purpose, claim, foreign
 from twinhive.core.model.errors import ActNow, AlreadyThere, TryAgain, Unexplained
 from twinhive.core.model.files import FileStatus, base_name, directory_around, is_below, join, qualified, short_hash
+from twinhive.core.model.human_readable import Say, readable
 from twinhive.core.model.names import TableName
-from twinhive.core.model.spoken import Say, readable
-from twinhive.core.owned.directories import Mark, Owned, Purpose, claim, foreign
 from twinhive.core.ports import FileReader, FileWriter, MetastoreReader, children
-from twinhive.statements.table_exports.building import (
+from twinhive.statements.table_exports.export_metadata import METADATA, read_description
+from twinhive.statements.table_exports.exported_table import TableFiles, read_table_files
+from twinhive.statements.table_exports.table_tree import (
     Copy,
     TableTree,
     build,
@@ -22,8 +24,6 @@ from twinhive.statements.table_exports.building import (
     missing_items,
     raise_failures,
 )
-from twinhive.statements.table_exports.description import METADATA, read_description
-from twinhive.statements.table_exports.exported_table import TableFiles, read_table_files
 
 _MOST_ROUNDS = 5
 

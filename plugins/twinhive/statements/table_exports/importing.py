@@ -8,11 +8,11 @@ from twinhive.core.model.marks import LAST_ID, POLICY, followed_policy, is_of_hi
 from twinhive.core.model.names import TableName, default_directory
 from twinhive.core.model.objects import Database, Table
 from twinhive.core.ports import FileReader, MetastoreReader
-from twinhive.replication.apply.managed_places import managed_directory
-from twinhive.statements.table_exports.description import DATA, Described, read_description, refuse_kind
+from twinhive.replication.apply.managed_locations import managed_directory
+from twinhive.statements.table_exports.export_metadata import DATA, Described, read_description, refuse_kind
 from twinhive.statements.table_exports.exported_table import PartitionSpec, wanted_partitions
-from twinhive.statements.table_exports.fitting_export import refuse_unfit
-from twinhive.statements.table_exports.placing_import import Importing
+from twinhive.statements.table_exports.import_compatibility import refuse_unfit
+from twinhive.statements.table_exports.import_execution import Importing
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 from lark import Token, Tree
 
 from twinhive.core.model.names import TableName
-from twinhive.core.model.outside_paths import is_collapsed
 from twinhive.core.model.scopes.scope_texts import quoted
+from twinhive.core.model.untrusted_paths import is_collapsed
 from twinhive.statements.language.nodes import parts_of, said_by, tokens_of, word_of
-from twinhive.statements.language.pointing import Misplaced, pointed_at
 from twinhive.statements.language.syntax import Grammar, Node
+from twinhive.statements.language.syntax_errors import Misplaced, pointed_at
 from twinhive.statements.table_language.table_values import ExportStatement, ImportStatement, KeyValue, TableStatement
 
 CORRECT_IT = "correct the statement; docs/export.md has the grammar, with examples"

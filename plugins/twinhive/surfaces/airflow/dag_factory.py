@@ -16,17 +16,17 @@ from twinhive.runtime.settings import ClusterSettings, PolicyEntry, load_configu
 from twinhive.runtime.spark.applications import look_in
 from twinhive.surfaces.airflow.dags.assets import outlets_of
 from twinhive.surfaces.airflow.dags.dag_arguments import dag_arguments, with_form
+from twinhive.surfaces.airflow.dags.dag_file_shares import WHOLE, Share, is_in, makes_the_rest, refuse_unusable
 from twinhive.surfaces.airflow.dags.failback_dag import failback_dag
 from twinhive.surfaces.airflow.dags.failover_dag import FAILOVER, failover_dag
-from twinhive.surfaces.airflow.dags.lanes import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of
+from twinhive.surfaces.airflow.dags.lane_priorities import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of
 from twinhive.surfaces.airflow.dags.monitor_dag import MONITOR, Notify, monitor_dag
 from twinhive.surfaces.airflow.dags.move_dag import MOVE, move_dag, sharing_clusters
 from twinhive.surfaces.airflow.dags.operate_dag import FORMS, form_dag
 from twinhive.surfaces.airflow.dags.params import params_of
 from twinhive.surfaces.airflow.dags.schedule import Crowd, schedule_of
-from twinhive.surfaces.airflow.dags.shares import WHOLE, Share, is_in, makes_the_rest, refuse_unusable
 from twinhive.surfaces.airflow.dags.sql_dag import SQL, sql_dag
-from twinhive.surfaces.airflow.dags.task_places import TaskKind, most_active_tasks, placed, refuse_unknown_executors
+from twinhive.surfaces.airflow.dags.task_resources import TaskKind, most_active_tasks, placed, refuse_unknown_executors
 from twinhive.surfaces.airflow.monitor.failure_callbacks import run_callbacks
 from twinhive.surfaces.airflow.tasks.copy_task import CopyOperator
 from twinhive.surfaces.airflow.tasks.failback_tasks import FAILBACK

@@ -129,7 +129,7 @@ def main() -> None:
     """Run the command line; leave at once, because a JVM in this process may take its time."""
     if not _RUN_FOR_WEEKS.isdisjoint(sys.argv[1:2]):
         # All else that such a command loads then finds room in what this leaves free.
-        from twinhive.runtime.wiring.lean import keep_client_alone
+        from twinhive.runtime.wiring.minimal_imports import keep_client_alone
 
         keep_client_alone()
     try:

@@ -226,8 +226,8 @@ def _part(policy: str, look: Callable[[], _Found]) -> _Found:
 
 def _ask_servers(config: Path | None, policy: str) -> _Found:
     # Imported here because a mere check of files would wait for them.
-    from twinhive.core.step.base import Work
-    from twinhive.federation.copies.list_copies import placement_problems
+    from twinhive.core.step.step_base import Work
+    from twinhive.federation.placement.list_copies import placement_problems
     from twinhive.replication.bootstrap.preflight import Preflight
 
     wiring = wiring_of(config, policy, or_placement=True)

@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from twinhive.core.model.exit_codes import ExitCode
-from twinhive.federation.copies.cluster_check import Misfit, misfits
+from twinhive.federation.placement.cluster_check import Misfit, misfits
 from twinhive.runtime.settings import Configuration
 from twinhive.runtime.settings.clusters import metastore_owner
 from twinhive.runtime.wiring.cluster_wiring import ClustersWiring

@@ -6,17 +6,17 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from twinhive.core.model.human_readable import readable
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.spoken import readable
-from twinhive.federation.copies.copies_standing import TableCopies, copies_of, totals
-from twinhive.federation.copies.move_primary import MovePrimary
+from twinhive.federation.placement.copies_status import TableCopies, copies_of, totals
+from twinhive.federation.placement.move_primary import MovePrimary
 from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.runtime.wiring.table_move import MoveWiring
-from twinhive.statements.running.moving_primary import by_spark, planned
+from twinhive.statements.execution.moving_primary import by_spark, planned
 from twinhive.surfaces.cli.command_line import configuration_of
 from twinhive.surfaces.cli.connection_sources import resolver
 from twinhive.surfaces.cli.json_output import print_json
-from twinhive.surfaces.cli.statements.runs import SparkConf, SparkMaster, SparkTasks, spark_of
+from twinhive.surfaces.cli.statements.statement_options import SparkConf, SparkMaster, SparkTasks, spark_of
 from twinhive.surfaces.cli.terminal import (
     NOTHING_CHANGED,
     AsJson,

@@ -17,13 +17,13 @@ from twinhive.runtime.wiring.file_addresses import AddressBook, read_site
 from twinhive.runtime.wiring.file_wiring import files, lease_keeper
 from twinhive.surfaces.cli.copy_progress import progress_on
 from twinhive.surfaces.cli.json_output import plain, print_json
-from twinhive.surfaces.cli.pairs import pair
+from twinhive.surfaces.cli.key_value_options import pair
 from twinhive.surfaces.cli.terminal import console, errors, escape, holder_of, print_stderr, say
 from twinhive.transfer.tree.executing import SETTLE_SECONDS, ExecutePlan, in_this_process
 from twinhive.transfer.tree.report import outcome_text
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
-from twinhive.transfer.tree.sync import run_sync
 from twinhive.transfer.tree.tree_dry_run import dry_run
+from twinhive.transfer.tree.tree_sync import run_sync
 
 
 @dataclass(frozen=True)

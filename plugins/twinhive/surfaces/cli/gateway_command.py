@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from twinhive.core.model.errors import ActNow
-from twinhive.federation.cluster_view.port import Port
-from twinhive.federation.gateway.asking_again import ask_again
+from twinhive.federation.cluster_view.cluster_port import Port
+from twinhive.federation.gateway.breaker_probes import ask_again
 from twinhive.federation.gateway.gateway_metrics import CallCounts
 from twinhive.federation.gateway.gateway_workers import Serve, Supervisor, run_alone, run_worker
 from twinhive.federation.gateway.isolation import RemoteLimits
@@ -22,7 +22,7 @@ from twinhive.federation.gateway.json_log import log_to
 from twinhive.federation.gateway.server import Server, listen
 from twinhive.federation.gateway.session import Session
 from twinhive.runtime.settings import Configuration
-from twinhive.runtime.wiring.cluster_ports import gateway_ports
+from twinhive.runtime.wiring.cluster_port_wiring import gateway_ports
 from twinhive.runtime.wiring.gateway_wiring import RemotesWiring
 from twinhive.runtime.wiring.resolved_endpoints import file_system_endpoint
 from twinhive.runtime.wiring.spark_settings import spark_settings

@@ -10,12 +10,12 @@ import typer
 from twinhive.core.model.marks import Phase
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Report
-from twinhive.federation.copies.retire import RetirePlacement
+from twinhive.core.step.step_base import Report
+from twinhive.federation.placement.retire import RetirePlacement
 from twinhive.operations.actions.operation import Holder, Operation
 from twinhive.operations.actions.repair import Repair
 from twinhive.operations.failover.failover import Failover, lacks_data
-from twinhive.operations.failover.promoting import replica_alone
+from twinhive.operations.failover.promote import replica_alone
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 from twinhive.operations.operation_kinds import OperationFields, operation_of
 from twinhive.runtime.pipeline.runner import run_passes, run_windows

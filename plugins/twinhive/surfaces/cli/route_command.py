@@ -72,12 +72,12 @@ def _routed(
     configuration: Configuration, text: str, database: str, cluster: str | None, metastore: str | None, *, looks: bool
 ) -> list[_Answer]:
     # Imported here because reading SQL takes 17 MB.
-    from twinhive.federation.routing.choosing import Nowhere
+    from twinhive.federation.routing.cluster_choice import Nowhere
     from twinhive.federation.routing.refusing import refusal, said
     from twinhive.federation.routing.script import statements_of
     from twinhive.federation.routing.statement_reading import read_statement
-    from twinhive.federation.routing.temporary import ScriptReader
-    from twinhive.runtime.wiring.routing import RoutingWiring, cluster_of_metastore
+    from twinhive.federation.routing.temporary_tables import ScriptReader
+    from twinhive.runtime.wiring.routing_wiring import RoutingWiring, cluster_of_metastore
 
     wiring = RoutingWiring(configuration, cluster_of_metastore(configuration, metastore or cluster), resolver())
     found = wiring.resolver(looks=looks)

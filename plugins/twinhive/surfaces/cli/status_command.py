@@ -8,11 +8,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Column, Table
 
+from twinhive.core.model.human_readable import spoken_time
 from twinhive.core.model.marks import UNREACHABLE, UNUSABLE, Phase
-from twinhive.core.model.spoken import spoken_time
 from twinhive.operations.actions.replica_status import ReplicaStatus, read_status
-from twinhive.operations.failover.promoting import said_of_promoted
-from twinhive.operations.journal.standing import monitor_seen
+from twinhive.operations.failover.promote import said_of_promoted
+from twinhive.operations.journal.open_records import monitor_seen
 from twinhive.runtime.wiring.lag_wiring import PolicyLag, measure_policies
 from twinhive.surfaces.cli.command_line import configuration_of, wiring_of
 from twinhive.surfaces.cli.connection_sources import resolver

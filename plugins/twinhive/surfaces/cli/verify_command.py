@@ -11,9 +11,9 @@ import typer
 from twinhive.core.model.exit_codes import ExitCode
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.text import Text
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.operation import following_state
-from twinhive.replication.verify.look_again import different
+from twinhive.replication.verify.recheck import different
 from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.replication.verify.verify import Verify
 from twinhive.surfaces.cli.command_line import PolicyArgument, wiring_of

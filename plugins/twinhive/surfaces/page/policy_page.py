@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from twinhive.core.model.errors import TwinhiveError
-from twinhive.core.model.table_standing import TableStanding
+from twinhive.core.model.table_status import TableStanding
 from twinhive.core.model.watching.load_progress import LoadProgress
 from twinhive.operations.journal.journal_reading import JournalReader
 from twinhive.operations.journal.records import (
@@ -26,7 +26,7 @@ from twinhive.surfaces.page.notices import Notice, journal_down, monitor_notice
 from twinhive.surfaces.page.overview import AirflowReader
 from twinhive.surfaces.page.paging import Paging
 from twinhive.surfaces.page.plot import POINTS, Plot, plot_lag
-from twinhive.surfaces.page.sets import SetsPart, sets_part
+from twinhive.surfaces.page.sets_section import SetsPart, sets_part
 
 TABLES_SIZE = 100
 SPANS: Mapping[str, int] = {"1h": 3_600, "24h": 86_400, "7d": 7 * 86_400}

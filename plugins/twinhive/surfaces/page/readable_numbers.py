@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from twinhive.core.model.spoken import readable
+from twinhive.core.model.human_readable import readable
 
 NOTHING = "\N{EN DASH}"
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400

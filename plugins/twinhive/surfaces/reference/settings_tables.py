@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 
 from twinhive.core.model.watching.alerts import ALERTS
 from twinhive.runtime.settings.airflow_tasks import AirflowSettings, TaskSettings
-from twinhive.runtime.settings.allowed import allowed, kind_of
+from twinhive.runtime.settings.allowed_values import allowed, kind_of
 from twinhive.runtime.settings.clusters import ClusterSettings, ClustersFile
 from twinhive.runtime.settings.failover_settings import FailoverSettings
 from twinhive.runtime.settings.options import OptionsSettings

@@ -8,7 +8,7 @@ from twinhive.core.model.errors import ActNow, AlreadyThere, CopyDiffers, CopyWa
 from twinhive.core.model.files import AS_USUAL, Creation, FileStatus, join
 from twinhive.core.model.next_steps import RETRIES
 from twinhive.core.ports import FileWriter, rename_into
-from twinhive.core.threads.each import Threads
+from twinhive.core.threads.parallel_map import Threads
 from twinhive.transfer.engine.transfer import Transfer, Transferred
 
 SPLIT_ABOVE = 1 << 30

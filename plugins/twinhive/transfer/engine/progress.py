@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from twinhive.core.model.files import copying_weight
-from twinhive.core.model.spoken import readable
+from twinhive.core.model.human_readable import readable
 
 _FIRST_SECONDS = 5.0
 _LONGEST_SECONDS = 300.0

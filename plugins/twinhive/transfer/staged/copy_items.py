@@ -13,16 +13,16 @@ from twinhive.core.model.errors import CopyWasSwept, Missing, SourceMoved, Twinh
 from twinhive.core.model.files import parent
 from twinhive.core.model.next_steps import RETRIES
 from twinhive.core.ports import FileReader, FileWriter
-from twinhive.transfer.engine.copying import CopyEngine
+from twinhive.transfer.engine.copy_engine import CopyEngine
+from twinhive.transfer.engine.copy_retries import Patience, twice
 from twinhive.transfer.engine.failure_kind import CopyFailure, FailureKind
 from twinhive.transfer.engine.file_parts import SPLIT_ABOVE
 from twinhive.transfer.engine.progress import CopyProgress
-from twinhive.transfer.engine.workers import Patience, twice
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.event_source import EventCopier
 from twinhive.transfer.staged.listed_source import ListedCopier
 from twinhive.transfer.staged.ownership import Ownership
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 from twinhive.transfer.staged.stager import Stager
 
 

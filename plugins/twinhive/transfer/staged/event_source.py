@@ -9,7 +9,7 @@ from twinhive.core.model.errors import LostFile, Missing, Refused, SourceMoved, 
 from twinhive.core.model.files import ChecksumForm, FileStatus, base_name, join
 from twinhive.core.model.next_steps import RETRIES
 from twinhive.core.ports import FileReader
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 from twinhive.transfer.staged.stager import Staged, Stager
 
 # A file can be moved from a place not yet looked at to one that was: the second look finds it.

@@ -3,7 +3,7 @@
 from twinhive.core.model.errors import CopyDiffers, Missing, SourceMoved
 from twinhive.core.model.files import FileStatus
 from twinhive.core.ports import FileReader
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 from twinhive.transfer.staged.stager import Staged, Stager
 
 _LIST_AGAIN = "have it listed again: by the task that did, with all tasks after it, or by a new REPL DUMP"

@@ -12,7 +12,7 @@ from twinhive.core.ports import FileWriter, rename_into
 from twinhive.transfer.engine.file_parts import PartsWriter
 from twinhive.transfer.engine.transfer import Transfer, Transferred
 from twinhive.transfer.staged.ownership import Ownership
-from twinhive.transfer.staged.staged import base_directory, unfinished_directory
+from twinhive.transfer.staged.staged_files import base_directory, unfinished_directory
 
 
 @dataclass(frozen=True)

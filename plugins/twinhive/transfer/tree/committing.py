@@ -10,16 +10,16 @@ from functools import partial
 from twinhive.core.model.errors import AlreadyThere, Missing, TwinhiveError
 from twinhive.core.model.files import FileStatus, is_below, parent
 from twinhive.core.ports import TreeWriter
+from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.core.threads.running_calls import RunningCalls
-from twinhive.core.threads.shared_items import in_parallel
 from twinhive.transfer.engine.attributes import AttributeCopier
-from twinhive.transfer.engine.workers import Patience, twice
+from twinhive.transfer.engine.copy_retries import Patience, twice
 from twinhive.transfer.tree.deleting import Deleter, put_away
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.tally import Tally
 from twinhive.transfer.tree.tree_actions import FileAction
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 _WAITING_A_THREAD = 4
 

@@ -11,13 +11,13 @@ from functools import partial
 from twinhive.core.model.errors import Missing, Refused, TwinhiveError
 from twinhive.core.model.files import FileStatus, base_name
 from twinhive.core.ports import FileWriter, children, rename_or_make
-from twinhive.core.threads.shared_items import in_parallel
-from twinhive.transfer.engine.workers import Patience, twice
+from twinhive.core.threads.parallel_stream import in_parallel
+from twinhive.transfer.engine.copy_retries import Patience, twice
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.request import Deletes, SyncOptions
 from twinhive.transfer.tree.tally import Tally
 from twinhive.transfer.tree.tree_actions import FileAction
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 _STAMP = "%Y%m%dT%H%M%SZ"
 

@@ -8,7 +8,7 @@ from functools import partial
 from twinhive.core.model.errors import CopyDiffers, LeaseLost, SourceGone, TwinhiveError
 from twinhive.core.ports import TreeReader, TreeWriter
 from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newborn
-from twinhive.transfer.engine.copying import CopyEngine, IsEnding
+from twinhive.transfer.engine.copy_engine import CopyEngine, IsEnding
 from twinhive.transfer.engine.progress import CopyProgress, Counting
 from twinhive.transfer.tree.file_actions import Done, FileActions, Result, newer_file, why_not_copied
 from twinhive.transfer.tree.listing.unreadable import SourceUnreadable, marking_unreadable
@@ -16,7 +16,7 @@ from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import OnUnreadable, SyncOptions
 from twinhive.transfer.tree.tree_actions import FileAction
 from twinhive.transfer.tree.tree_outcome import ExecOutcome
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 
 @dataclass(frozen=True)

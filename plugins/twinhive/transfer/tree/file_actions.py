@@ -17,14 +17,14 @@ from twinhive.core.model.files import FileStatus
 from twinhive.core.model.next_steps import RETRIES
 from twinhive.core.ports import TreeReader, TreeWriter
 from twinhive.transfer.engine.attributes import AttributeCopier
-from twinhive.transfer.engine.copying import CopyEngine
+from twinhive.transfer.engine.copy_engine import CopyEngine
+from twinhive.transfer.engine.copy_retries import GivenUp, twice
 from twinhive.transfer.engine.transfer import Transferred
-from twinhive.transfer.engine.workers import GivenUp, twice
 from twinhive.transfer.tree.equal_contents import are_equal, is_not_older
 from twinhive.transfer.tree.leftovers import Leftovers
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
-from twinhive.transfer.tree.tree_places import Places
-from twinhive.transfer.tree.verified import pair_digest
+from twinhive.transfer.tree.verified_pairs import pair_digest
+from twinhive.transfer.tree.work_directories import Places
 
 
 class Compared(Enum):

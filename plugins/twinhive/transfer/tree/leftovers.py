@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from twinhive.core.model.files import FileStatus
 from twinhive.core.ports import TreeWriter
-from twinhive.transfer.engine.workers import twice
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.engine.copy_retries import twice
+from twinhive.transfer.tree.work_directories import Places
 
 
 class Leftovers:

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from twinhive.core.model.errors import AlreadyThere, InvalidSettings, Missing, Refused
 from twinhive.core.model.files import RENAMING, FileStatus, authority, base_name, is_below, join, parent
-from twinhive.transfer.tree.apart import check_apart
+from twinhive.transfer.tree.overlap_check import check_apart
 from twinhive.transfer.tree.request import SyncRequest
-from twinhive.transfer.tree.tree_places import Places, is_ours
+from twinhive.transfer.tree.work_directories import Places, is_ours
 
 _SNAPSHOTS = ".snapshot"
 

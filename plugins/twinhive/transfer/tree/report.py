@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from twinhive.core.model.spoken import readable
+from twinhive.core.model.human_readable import readable
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.file_actions import Compared
 from twinhive.transfer.tree.tally import Tally

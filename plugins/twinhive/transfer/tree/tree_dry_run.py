@@ -7,11 +7,11 @@ from functools import partial
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.files import FileStatus
 from twinhive.core.ports import TreeReader
-from twinhive.core.threads.shared_items import in_parallel
+from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.transfer.engine.attributes import AttributeComparison
-from twinhive.transfer.engine.workers import Patience, twice
+from twinhive.transfer.engine.copy_retries import Patience, twice
 from twinhive.transfer.tree.equal_contents import are_equal, is_not_older
-from twinhive.transfer.tree.listing.unfinished import finished_only
+from twinhive.transfer.tree.listing.unfinished_files import finished_only
 from twinhive.transfer.tree.path_rule import lay_out
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan
@@ -19,7 +19,7 @@ from twinhive.transfer.tree.report import PlanRow
 from twinhive.transfer.tree.request import SyncRequest
 from twinhive.transfer.tree.tally import Tally
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
-from twinhive.transfer.tree.verified import VerifiedPairs
+from twinhive.transfer.tree.verified_pairs import VerifiedPairs
 
 _SAYS = {
     ActionKind.MAKE_DIRECTORY: "new directories",

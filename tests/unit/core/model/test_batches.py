@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from twinhive.core.model.batches import MAX_BATCHES, TableSize, cut_batches, label_for_airflow
 from twinhive.core.model.names import TableName
-from twinhive.replication.dump.passes.entries import Entry
-from twinhive.replication.dump.passes.tasks import SizedEntry, cut_tasks
+from twinhive.replication.dump.passes.external_entries import Entry
+from twinhive.replication.dump.passes.sync_tasks import SizedEntry, cut_tasks
 
 GIB = 2**30
 

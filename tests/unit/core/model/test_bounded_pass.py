@@ -2,7 +2,7 @@
 
 import pytest
 
-from twinhive.replication.external.bounded_pass import BoundedPass, bounded_pass
+from twinhive.replication.external_tables.bounded_pass import BoundedPass, bounded_pass
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from twinhive.core.model.marks import Stamp
 from twinhive.core.model.thrift_objects import read_database, read_function, read_partition, read_table
 from twinhive.core.model.tjson import to_text
 from twinhive.hive.adapters.hive.thrift_json import struct_of, tree_of
-from twinhive.replication.leaves import canonical
-from twinhive.replication.replica.placement import TablePlacement, replica_parameters
+from twinhive.replication.comparison import canonical_form
+from twinhive.replication.replica.replica_locations import TablePlacement, replica_parameters
 
 SCALARS = (TType.STRING, TType.I32, TType.I64, TType.BOOL)
 STAMP = Stamp("log", 7)
@@ -56,25 +56,25 @@ def storage(**fields: Any) -> Any:
 CASES = [
     (
         ttypes.Database,
-        lambda struct: canonical.canonical_database(read_database(tree_of(struct))),
+        lambda struct: canonical_form.canonical_database(read_database(tree_of(struct))),
         {"parameters": {"a": "b"}},
         "name locationUri managedLocationUri createTime catalogName",
     ),
     (
         ttypes.Table,
-        lambda struct: canonical.canonical_table(read_table(tree_of(struct))),
+        lambda struct: canonical_form.canonical_table(read_table(tree_of(struct))),
         {"parameters": {"a": "b"}, "sd": storage(), "partitionKeys": [ttypes.FieldSchema("p", "string")]},
         "dbName createTime lastAccessTime temporary catName writeId isStatsCompliant id txnId",
     ),
     (
         ttypes.Partition,
-        lambda struct: canonical.canonical_partition(read_partition(tree_of(struct))),
+        lambda struct: canonical_form.canonical_partition(read_partition(tree_of(struct))),
         {"parameters": {"a": "b"}, "sd": storage(), "values": ["1"]},
         "dbName tableName createTime lastAccessTime catName writeId isStatsCompliant",
     ),
     (
         ttypes.Function,
-        lambda struct: canonical.canonical_function(read_function(tree_of(struct))),
+        lambda struct: canonical_form.canonical_function(read_function(tree_of(struct))),
         {"resourceUris": [ttypes.ResourceUri(1, "hdfs://east/jars/a.jar")]},
         "dbName createTime catName",
     ),
@@ -102,7 +102,7 @@ def test_each_field_of_a_constraint_counts_but_databases_and_catalogs(kind: str)
     whole = a_struct(STRUCTS[kind])
 
     def form(struct: Any) -> Any:
-        return canonical.canonical_constraints(constraints_of(kind, [to_text(tree_of(struct))]))
+        return canonical_form.canonical_constraints(constraints_of(kind, [to_text(tree_of(struct))]))
 
     names = [spec[2] for spec in filter(None, STRUCTS[kind].thrift_spec)]
     same = {name for name in names if form(whole) == form(_changed(whole, name))}
@@ -112,7 +112,9 @@ def test_each_field_of_a_constraint_counts_but_databases_and_catalogs(kind: str)
 @pytest.mark.parametrize("kind", CONSTRAINT_KINDS)
 def test_names_of_fields_are_those_of_the_bindings(kind: str) -> None:
     struct = a_struct(STRUCTS[kind])
-    ((_, columns),) = canonical.canonical_constraints(constraints_of(kind, [to_text(tree_of(struct))]))[kind].items()
+    ((_, columns),) = canonical_form.canonical_constraints(constraints_of(kind, [to_text(tree_of(struct))]))[
+        kind
+    ].items()
     assert {name: getattr(struct, name) for name in columns[0]} == columns[0]
     assert columns[0][struct.thrift_spec[int(FIELDS[kind].name)][2]] == "one"
 
@@ -128,7 +130,7 @@ def test_names_are_those_of_the_bindings(case: Any) -> None:
 
 def test_fields_that_nobody_knows_count() -> None:
     tree = tree_of(a_struct(ttypes.Table, sd=storage()))
-    known, other = (canonical.canonical_table(read_table({**tree, "99": {"str": text}})) for text in ("a", "b"))
+    known, other = (canonical_form.canonical_table(read_table({**tree, "99": {"str": text}})) for text in ("a", "b"))
     assert known["field 99"] == "a"
     assert known != other
 
@@ -137,7 +139,7 @@ def test_what_is_not_set_equals_what_is_empty() -> None:
     bare = read_table(tree_of(ttypes.Table(tableName="t", dbName="d", sd=storage())))
     full = ttypes.Table(tableName="t", dbName="d", sd=storage(bucketCols=[], skewedInfo=ttypes.SkewedInfo([], [], {})))
     full.retention, full.partitionKeys, full.ownerType = 0, [], ttypes.PrincipalType.USER
-    assert canonical.canonical_table(bare) == canonical.canonical_table(read_table(tree_of(full)))
+    assert canonical_form.canonical_table(bare) == canonical_form.canonical_table(read_table(tree_of(full)))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_what_is_not_set_equals_what_is_empty() -> None:
 def test_the_path_of_spark_is_a_place(path: str, is_told: bool) -> None:
     descriptor = storage()
     descriptor.serdeInfo.parameters = {"path": path, "field.delim": ","}
-    form = canonical.canonical_table(read_table(tree_of(ttypes.Table(tableName="t", dbName="d", sd=descriptor))))
+    form = canonical_form.canonical_table(read_table(tree_of(ttypes.Table(tableName="t", dbName="d", sd=descriptor))))
     assert ("path" in form["sd"]["serdeInfo"]["parameters"]) is is_told
     assert form["sd"]["serdeInfo"]["parameters"]["field.delim"] == ","
 
@@ -155,16 +157,16 @@ def test_marks_times_and_statistics_do_not_count_and_all_other_parameters_do() -
     said = {"a": "b", "last_modified_by": "ann", "comment": ""}
     own = {"twinhive.stamp": "x", "repl.last.id": "4", "transient_lastDdlTime": "9", "TRANSLATED_TO_EXTERNAL": "TRUE"}
     counted = {"numFiles": "3", "numRows": "4", "COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}'}
-    assert canonical.spoken({**said, **own, **counted}) == said
-    assert canonical.statistics({**said, **own, **counted}) == counted
+    assert canonical_form.spoken({**said, **own, **counted}) == said
+    assert canonical_form.statistics({**said, **own, **counted}) == counted
 
 
 def test_statistics_leave_out_the_claim_for_columns() -> None:
     claims = json.dumps({"BASIC_STATS": "true", "COLUMN_STATS": {"id": "true"}})
-    assert canonical.statistics({"COLUMN_STATS_ACCURATE": claims}) == canonical.statistics(
+    assert canonical_form.statistics({"COLUMN_STATS_ACCURATE": claims}) == canonical_form.statistics(
         {"COLUMN_STATS_ACCURATE": json.dumps({"BASIC_STATS": "true"})}
     )
-    assert canonical.statistics({"COLUMN_STATS_ACCURATE": json.dumps({"COLUMN_STATS": {"id": "true"}})}) == {}
+    assert canonical_form.statistics({"COLUMN_STATS_ACCURATE": json.dumps({"COLUMN_STATS": {"id": "true"}})}) == {}
 
 
 texts = st.text(max_size=6)
@@ -179,16 +181,18 @@ def test_a_table_that_was_placed_on_a_replica_has_the_form_of_its_source(
     descriptor.cols[0].comment = comment
     source = read_table(tree_of(ttypes.Table(tableName="t", dbName="sales", sd=descriptor, parameters=parameters)))
     placed = TablePlacement.plan(source, a_policy(), "hdfs://west/m", "hdfs://west/b", STAMP)
-    assert canonical.canonical_table(placed.replica) == canonical.canonical_table(source)
+    assert canonical_form.canonical_table(placed.replica) == canonical_form.canonical_table(source)
     assert replica_parameters(parameters, STAMP) != parameters
 
 
 def test_columns_and_their_comments_count() -> None:
     table = a_table()
-    assert canonical.canonical_table(table) != canonical.canonical_table(replace(table, columns=(("id", "bigint"),)))
+    assert canonical_form.canonical_table(table) != canonical_form.canonical_table(
+        replace(table, columns=(("id", "bigint"),))
+    )
 
 
 @given(st.recursive(texts, lambda some: st.dictionaries(texts, some, max_size=3), max_leaves=5))
 def test_text_is_the_same_in_any_order(form: Any) -> None:
     turned = dict(reversed(list(form.items()))) if isinstance(form, dict) else form
-    assert canonical.canonical_text(form) == canonical.canonical_text(turned)
+    assert canonical_form.canonical_text(form) == canonical_form.canonical_text(turned)

@@ -5,7 +5,7 @@ import pytest
 from tests.support.builders import an_external
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.names import TableName
-from twinhive.replication.dump.passes.entries import Entry, check_places, entries_of, topmost
+from twinhive.replication.dump.passes.external_entries import Entry, check_places, entries_of, topmost
 
 EVENTS = TableName("sales", "events")
 PLACE = "hdfs://east/data/events"

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from twinhive.core.model.files import Usage
 from twinhive.core.model.names import TableName
-from twinhive.replication.dump.passes.entries import Entry
-from twinhive.replication.dump.passes.tasks import SizedEntry, cut_tasks, sizes_of_tables
+from twinhive.replication.dump.passes.external_entries import Entry
+from twinhive.replication.dump.passes.sync_tasks import SizedEntry, cut_tasks, sizes_of_tables
 
 
 def sized(table: str, files: int = 0, length: int = 0, synced_at: float = 0.0, partition: str = "") -> SizedEntry:

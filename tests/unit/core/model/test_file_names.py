@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twinhive.core.model.file_names import earlier_file_name, file_name, is_altered, shortened
-from twinhive.core.model.outside_paths import leads_elsewhere
+from twinhive.core.model.untrusted_paths import leads_elsewhere
 
 
 @pytest.mark.parametrize("name", ["orders", "two words", "täglich", "a.b", "...", "x|sh", "日" * 60, "x" * 220])

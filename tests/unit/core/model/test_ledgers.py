@@ -6,7 +6,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twinhive.replication.leaves.leaf_records import (
+from twinhive.replication.comparison.hash_tree import BUCKETS, DifferenceKind, bucket_of, differing, top_of, tree_of
+from twinhive.replication.comparison.leaf_records import (
     NOT_READ,
     WIDTH,
     LeafRecord,
@@ -18,7 +19,6 @@ from twinhive.replication.leaves.leaf_records import (
     digest_of_names,
     leaf_key,
 )
-from twinhive.replication.leaves.tree import BUCKETS, DifferenceKind, bucket_of, differing, top_of, tree_of
 
 
 def a_record(name: str, meta: object = "", names: object = 0, content: str | None = None) -> LeafRecord:

@@ -12,7 +12,7 @@ from tests.support.hive.metastore_objects import a_table as a_full_table
 from twinhive.core.model.names import TableName
 from twinhive.core.model.thrift_objects import columns_of_partition, with_columns_of
 from twinhive.replication.apply.external import pending_changes as changes
-from twinhive.replication.replica.pending import PendingTable
+from twinhive.replication.replica.pending_tables import PendingTable
 
 NAMES = [TableName("sales", name) for name in ("a", "b", "c")]
 PARTITIONS = ("1", "2", "3")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.support.builders import a_partition, a_table
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.names import DEFAULT_PARTITION, TableName
-from twinhive.core.model.sets.mark import SetMark, is_expired, kept_seconds
-from twinhive.core.model.sets.spec import SetSpec
+from twinhive.core.model.sets.set_mark import SetMark, is_expired, kept_seconds
+from twinhive.core.model.sets.set_spec import SetSpec
 
 KEYS = {"Region": "string", "datestamp": "int", "property": "string"}
 TEXTS = st.text(

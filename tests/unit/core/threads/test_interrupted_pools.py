@@ -11,7 +11,7 @@ from tests.support.worlds.external_world import a_world_with_files
 from tests.unit.transfer.tree.trees import SOURCE, Trees
 from twinhive.core.model.errors import Unreachable
 from twinhive.core.model.files import Attributes
-from twinhive.replication.replica.synced import write_synced
+from twinhive.replication.replica.sync_records import write_synced
 
 
 class Interrupted:
@@ -71,7 +71,9 @@ def test_a_copy_of_an_external_directory_is_waited_for(monkeypatch: pytest.Monke
     interrupted = Interrupted(monkeypatch, "external")
     metastore = world.world.replica
     # Of what is to be copied again that is written down first. No file follows: the copy is told to end.
-    monkeypatch.setattr("twinhive.replication.external.sync_external.write_synced", interrupted.slow(write_synced))
+    monkeypatch.setattr(
+        "twinhive.replication.external_tables.sync_external.write_synced", interrupted.slow(write_synced)
+    )
     # No more than a question: what starts threads of its own waits for the start of this one.
     monkeypatch.setattr(metastore, "database", interrupted.first(metastore.database))
     with pytest.raises(KeyboardInterrupt):

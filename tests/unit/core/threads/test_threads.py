@@ -11,9 +11,9 @@ from tests.support.worlds.fake_world import a_world
 from tests.unit.replication.incremental import test_incremental
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, Missing, Refused, Unreachable, raise_one
-from twinhive.core.threads.each import Threads, in_threads
-from twinhive.core.threads.questions import Question, ask_all
-from twinhive.core.threads.shared_items import in_parallel
+from twinhive.core.threads.parallel_map import Threads, in_threads
+from twinhive.core.threads.parallel_stream import in_parallel
+from twinhive.core.threads.server_queries import Question, ask_all
 
 REFUSED, SILENT = Refused("it answered"), Unreachable("it did not")
 

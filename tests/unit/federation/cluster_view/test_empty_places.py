@@ -6,7 +6,7 @@ from hive_metastore import ttypes
 from tests.support.worlds.copies_world import CopiesWorld
 from tests.unit.federation.cluster_view.test_ports import a_settled_world, clients, table_at, the_port
 from twinhive.core.model.names import TableName
-from twinhive.federation.cluster_view.sight import Sight
+from twinhive.federation.cluster_view.visibility_rules import Sight
 
 EAST = Sight("east", {"east": "hdfs://east", "north": "hdfs://north"}, "east", ())
 SAID = pytest.mark.parametrize("said", ["", None])

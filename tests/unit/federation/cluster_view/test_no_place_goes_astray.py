@@ -28,17 +28,17 @@ from tests.support.messages.cluster_messages import (
 from tests.support.seeds import seeds
 from tests.support.wire.wire_messages import KNOWN, answer, decoded, struct_class
 from twinhive.core.model.files import is_elsewhere
-from twinhive.federation.cluster_view.admitting import Entrance, PortCall, Refusal, check_default_port
-from twinhive.federation.cluster_view.cluster_pieces import ShownPieces
-from twinhive.federation.cluster_view.cluster_showing import shown
-from twinhive.federation.cluster_view.placed_objects import SPECIFICATION, objects_in, structs_below
-from twinhive.federation.cluster_view.sight import PLACE_KEYS, Sight
-from twinhive.federation.cluster_view.whereabouts import Judge
+from twinhive.federation.cluster_view.message_locations import SPECIFICATION, objects_in, structs_below
+from twinhive.federation.cluster_view.object_locations import Judge
+from twinhive.federation.cluster_view.request_admission import Entrance, PortCall, Refusal, check_default_port
+from twinhive.federation.cluster_view.visibility_rules import PLACE_KEYS, Sight
+from twinhive.federation.cluster_view.visible_chunks import ShownPieces
+from twinhive.federation.cluster_view.visible_objects import shown
 from twinhive.federation.gateway.cluster_ports.client_calls import _asks
 from twinhive.federation.gateway.method_kinds import KIND_OF
-from twinhive.federation.gateway.named_in_calls import named_in
+from twinhive.federation.gateway.request_names import named_in
+from twinhive.hive.wire.message_renaming import struct_of
 from twinhive.hive.wire.method_table import METHODS
-from twinhive.hive.wire.renaming import struct_of
 from twinhive.hive.wire.roles import Role
 from twinhive.hive.wire.thrift_message import call
 

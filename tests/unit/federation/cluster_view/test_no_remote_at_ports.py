@@ -15,12 +15,12 @@ from tests.unit.federation.cluster_view.test_ports import _refused, a_settled_wo
 from twinhive.core.model import thrift_objects as objects
 from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
-from twinhive.federation.gateway.answers import CallOutcome, Pieces
+from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces
 from twinhive.federation.gateway.cluster_ports.client_calls import seen_at
 from twinhive.federation.gateway.gateway_metrics import Ending
-from twinhive.federation.gateway.handing_on import PieceSink
 from twinhive.federation.gateway.isolation import RemoteLimits
 from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
+from twinhive.federation.gateway.streamed_answers import PieceSink
 from twinhive.hive.adapters.hive.thrift_json import struct_of
 from twinhive.hive.wire.thrift_message import Head, MessageKind
 

@@ -15,17 +15,17 @@ from tests.support.servers.running_gateway import RunningGateway
 from tests.support.wire.wire_messages import request
 from tests.support.wire.wire_metastore import client_of
 from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld
-from tests.unit.federation.copies.test_copies import CHANGES, a_world
-from twinhive.core.model.copies.copy_marks import with_mark
-from twinhive.core.model.copies.touches import ticket_of
+from tests.unit.federation.placement.test_copies import CHANGES, a_world
 from twinhive.core.model.errors import Unreachable
 from twinhive.core.model.names import TableName, partition_name
+from twinhive.core.model.placement.copy_marks import with_mark
+from twinhive.core.model.placement.touches import ticket_of
 from twinhive.core.model.thrift_objects import fresh_partition
 from twinhive.core.model.tjson import from_text, to_text
-from twinhive.federation.cluster_view.admitting import Asks, Entrance, PortCall, Refusal
-from twinhive.federation.cluster_view.cluster_showing import without_marks
-from twinhive.federation.cluster_view.port import ClusterPort, DefaultPort, Port
-from twinhive.federation.cluster_view.sight import Sight
+from twinhive.federation.cluster_view.cluster_port import ClusterPort, DefaultPort, Port
+from twinhive.federation.cluster_view.request_admission import Asks, Entrance, PortCall, Refusal
+from twinhive.federation.cluster_view.visibility_rules import Sight
+from twinhive.federation.cluster_view.visible_objects import without_marks
 from twinhive.federation.gateway.isolation import RemoteLimits
 from twinhive.federation.routing.freshness import Freshness
 from twinhive.federation.routing.nested_directories import directory_states, states_like

@@ -9,7 +9,7 @@ import pytest
 
 from tests.bad_input.connector_cases import connectors
 from twinhive.federation.connectors.registry import connector_name, offered
-from twinhive.federation.gateway.bodies import error_text
+from twinhive.federation.gateway.struct_edits import error_text
 from twinhive.hive.wire.stream_reader import MessageReader
 from twinhive.hive.wire.thrift_message import STOP, call, struct_field, text_field
 

@@ -12,7 +12,7 @@ from thrift.transport.TTransport import TMemoryBuffer
 from tests.support.memory_catalog import sales_catalog
 from tests.support.seeds import seeds
 from twinhive.core.model.errors import Refused, Unreachable
-from twinhive.federation.connectors.asked import ANSWERED
+from twinhive.federation.connectors.read_methods import ANSWERED
 from twinhive.federation.connectors.responder import Responder
 from twinhive.hive.wire.method_table import METHODS
 from twinhive.hive.wire.old_clients import OLD_METHODS

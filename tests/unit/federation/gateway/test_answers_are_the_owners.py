@@ -22,7 +22,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
 from twinhive.federation.gateway.isolation import RemoteLimits
 from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
-from twinhive.federation.gateway.named_in_calls import renames_of
+from twinhive.federation.gateway.request_names import renames_of
 from twinhive.hive.wire.method_table import METHODS
 from twinhive.hive.wire.roles import Role, decided
 from twinhive.hive.wire.thrift_message import MessageKind, WireMessage, call, reply

@@ -14,9 +14,8 @@ from tests.support.wire.answering_metastore import whole_message
 from tests.support.wire.wire_messages import request
 from tests.support.wire.wire_metastore import Contents, WireMetastore
 from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase
-from twinhive.federation.gateway.bodies import error_text, texts_at
 from twinhive.federation.gateway.isolation import RemoteLimits
-from twinhive.hive.wire.ends import Short, end_of
+from twinhive.federation.gateway.struct_edits import error_text, texts_at
 from twinhive.hive.wire.thrift_message import (
     STOP,
     Head,
@@ -28,6 +27,7 @@ from twinhive.hive.wire.thrift_message import (
     text_field,
     texts_field,
 )
+from twinhive.hive.wire.thrift_skip import Short, end_of
 
 
 def _calls(data: bytes) -> Iterator[WireMessage]:

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.support.seeds import seeds
-from twinhive.federation.gateway.definition_reading.cache import MOST_AGE, DefinitionCache
+from twinhive.federation.gateway.remote_definitions.definition_cache import MOST_AGE, DefinitionCache
 
 
 class Source:

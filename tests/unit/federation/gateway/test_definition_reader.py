@@ -11,8 +11,8 @@ from tests.support.wire.wire_metastore import Contents, WireMetastore
 from twinhive.core.model.endpoints import MetastoreEndpoint
 from twinhive.core.model.errors import Unexplained, Unreachable
 from twinhive.core.model.remotes.data_connectors import DataConnector
-from twinhive.federation.gateway.definition_reading.asking import BlockingMetastore
-from twinhive.federation.gateway.definition_reading.definition_reader import WireDefinitionReader
+from twinhive.federation.gateway.remote_definitions.blocking_metastore import BlockingMetastore
+from twinhive.federation.gateway.remote_definitions.definition_reader import WireDefinitionReader
 from twinhive.federation.remotes.kept_remotes import definitions_of
 from twinhive.hive.events.event_types import KNOWN_TYPES
 from twinhive.hive.wire.thrift_message import WireMessage, reply

@@ -14,8 +14,8 @@ from tests.support.servers.running_gateway import RunningGateway
 from tests.support.wire.answering_metastore import AnsweringMetastore, whole_message
 from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
-from twinhive.federation.gateway.bodies import error_text
 from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
+from twinhive.federation.gateway.struct_edits import error_text
 from twinhive.hive.wire.method_table import LIST, MAP, METHODS, SET, STRING, STRUCT, STRUCTS, Kind, Struct
 from twinhive.hive.wire.roles import Role
 from twinhive.hive.wire.thrift_message import STOP, WireMessage, call, reply, text_field

@@ -22,7 +22,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
 from twinhive.federation.gateway import remote_calls
 from twinhive.federation.gateway.isolation import RemoteLimits
-from twinhive.hive.wire.pieces import renamed_pieces
+from twinhive.hive.wire.renamed_chunks import renamed_pieces
 from twinhive.hive.wire.thrift_message import WireError
 
 LIMITS = RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3)

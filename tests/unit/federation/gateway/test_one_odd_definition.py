@@ -14,12 +14,12 @@ from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase
 from twinhive.federation.connector_api.catalogs import ConnectorPlace
 from twinhive.federation.connectors import registry
-from twinhive.federation.gateway.asking_again import ask_again
-from twinhive.federation.gateway.definition_reading.cache import DefinitionCache
+from twinhive.federation.gateway.breaker_probes import ask_again
 from twinhive.federation.gateway.gateway_metrics import CallCounts
+from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.isolation import BreakerState, RemoteLimits
+from twinhive.federation.gateway.remote_definitions.definition_cache import DefinitionCache
 from twinhive.federation.gateway.remote_pool import ReachedRemote, RemotePool
-from twinhive.federation.gateway.shared import Shared
 from twinhive.runtime.settings import load_configuration
 from twinhive.runtime.wiring.gateway_wiring import RemotesWiring
 

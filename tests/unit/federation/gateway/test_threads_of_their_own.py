@@ -14,10 +14,10 @@ from tests.support.servers.running_gateway import RunningGateway
 from tests.support.wire.wire_messages import request
 from tests.support.wire.wire_metastore import Contents, WireMetastore, client_of
 from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase
-from twinhive.federation.cluster_view.admitting import Asks, PortCall, Refusal
-from twinhive.federation.cluster_view.port import MOST_CALLS, ClusterPort, DefaultPort
-from twinhive.federation.cluster_view.sight import Sight
-from twinhive.federation.gateway.definition_reading.cache import DefinitionCache
+from twinhive.federation.cluster_view.cluster_port import MOST_CALLS, ClusterPort, DefaultPort
+from twinhive.federation.cluster_view.request_admission import Asks, PortCall, Refusal
+from twinhive.federation.cluster_view.visibility_rules import Sight
+from twinhive.federation.gateway.remote_definitions.definition_cache import DefinitionCache
 from twinhive.federation.routing.freshness import Freshness
 from twinhive.hive.wire.thrift_message import STOP, WireMessage, reply
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.federation.copies.test_copies import CHANGES, a_world
-from twinhive.core.model.copies.copy_marks import CopyMark, DirectoryState
+from tests.unit.federation.placement.test_copies import CHANGES, a_world
 from twinhive.core.model.names import TableName
+from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
 from twinhive.federation.routing.freshness import FollowedLog, read_tail
 from twinhive.federation.routing.log_tail import LogTail
 

@@ -7,11 +7,11 @@ import pytest
 
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
-from tests.unit.federation.copies.test_copies import a_world
+from tests.unit.federation.placement.test_copies import a_world
 from twinhive.federation.routing.nested_directories import states_like
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.runtime.wiring.routed_sql import RefusedSql, RoutedSql, WaitsForCopy, routed_sql
-from twinhive.runtime.wiring.routing import RoutingWiring
+from twinhive.runtime.wiring.routing_wiring import RoutingWiring
 
 PLACEMENT = {"placement": "near", "database": "sales", "tables": {"include": [".*"]}, "cluster": "north"}
 OF_ORDERS = "select * from there join orders on 1 = 1 where orders.day = '{}'"

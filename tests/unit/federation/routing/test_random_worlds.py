@@ -7,12 +7,12 @@ import pytest
 
 from tests.support.seeds import seeds
 from tests.support.worlds.routed_worlds import Meant, RoutedWorld
-from twinhive.federation.routing.choosing import Nowhere, Routed
+from twinhive.federation.routing.cluster_choice import Nowhere, Routed
 from twinhive.federation.routing.freshness import Freshness
 from twinhive.federation.routing.nested_directories import states_like
-from twinhive.federation.routing.resolving import Clusters, Resolver
 from twinhive.federation.routing.script import statements_of
 from twinhive.federation.routing.statement_reading import read_statement, view_reads
+from twinhive.federation.routing.table_resolution import Clusters, Resolver
 
 STATEMENTS = 10
 """Of each world."""

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from tests.support.worlds.copies_world import CopiesWorld
-from tests.unit.federation.routing.test_resolving import a_world_with_a_table_of_north, routed
+from tests.unit.federation.routing.test_table_resolution import a_world_with_a_table_of_north, routed
 from twinhive.core.model.errors import ActNow, Refused
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
 from twinhive.core.model.remotes.data_connectors import DataConnector
-from twinhive.federation.routing.choosing import Routed, Why
+from twinhive.federation.routing.cluster_choice import Routed, Why
 
 READ, WRITTEN = "a statement that reads it", "a statement that writes it"
 

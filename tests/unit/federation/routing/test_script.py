@@ -4,12 +4,12 @@ import pytest
 
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.names import TableName
-from twinhive.federation.routing.choosing import Lacks, Nowhere
+from twinhive.federation.routing.cluster_choice import Lacks, Nowhere
 from twinhive.federation.routing.refusing import PlacedCopy, refusal
 from twinhive.federation.routing.residence import ObjectResidence
 from twinhive.federation.routing.script import statements_of
 from twinhive.federation.routing.statement_reading import read_statement
-from twinhive.federation.routing.temporary import ScriptReader
+from twinhive.federation.routing.temporary_tables import ScriptReader
 
 
 def test_the_session_is_that_of_the_statement() -> None:

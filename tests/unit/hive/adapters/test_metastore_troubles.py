@@ -15,8 +15,8 @@ from thrift.protocol.TProtocol import TProtocolException
 from thrift.Thrift import TApplicationException, TException
 
 from twinhive.core.model.errors import AlreadyThere, Missing, Refused, TryAgain, TwinhiveError, Unwell, may_pass
-from twinhive.hive.adapters.hive.metastore_troubles import TROUBLES, passing_trouble
 from twinhive.hive.adapters.hive.thrift_failures import failure
+from twinhive.hive.adapters.hive.transient_errors import TROUBLES, passing_trouble
 
 PASSING = {
     "pool": (

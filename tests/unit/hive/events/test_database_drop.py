@@ -15,15 +15,15 @@ from twinhive.core.model.marks import SOURCE_FOR
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import EVERY_EVENT, WINDOW_END
 from twinhive.core.ports import children
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.hive.events.reader import position_at
 from twinhive.operations.actions.skip_event import SkipEvent
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_store import dumps_of
 from twinhive.replication.dump.event_range import EventRange
-from twinhive.replication.dump.layout import DumpKind
-from twinhive.replication.dump.store import dumps_of
-from twinhive.replication.log import drops_ahead
-from twinhive.replication.log.event_stream import event_range_after, saved_events_path, window_after
-from twinhive.replication.requests.request_files import request_table
+from twinhive.replication.notification_log import drop_lookahead
+from twinhive.replication.notification_log.event_stream import event_range_after, saved_events_path, window_after
+from twinhive.replication.operator_requests.request_files import request_table
 from twinhive.runtime.pipeline.phases import WINDOW
 
 HOLDER = {"run": "x"}
@@ -267,7 +267,7 @@ def test_a_rename_onto_what_stayed_replaces_it(consistency: str, most: int) -> N
 
 
 def test_a_look_ahead_ends_where_much_else_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drops_ahead, "_MOST_BETWEEN", 3)
+    monkeypatch.setattr(drop_lookahead, "_MOST_BETWEEN", 3)
     rows = [EventRow(at, 0, "ALTER_TABLE", "hive", "elsewhere", "t", "{}", "json-0.2") for at in range(1, 100)]
     taken: list[int] = []
 
@@ -276,5 +276,5 @@ def test_a_look_ahead_ends_where_much_else_comes(monkeypatch: pytest.MonkeyPatch
             taken.append(row.event_id)
             yield row
 
-    found = drops_ahead.look_on(Position(0), coming(), lambda row: False)
+    found = drop_lookahead.look_on(Position(0), coming(), lambda row: False)
     assert (found.drop, found.nothing_till.event_id, taken) == (None, 3, [1, 2, 3])

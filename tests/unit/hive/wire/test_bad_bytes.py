@@ -12,12 +12,12 @@ import pytest
 from tests.support.seeds import seeds
 from tests.support.wire.wire_messages import random_message, request
 from twinhive.hive.wire import scanning
-from twinhive.hive.wire.ends import Short, end_of
+from twinhive.hive.wire.message_renaming import names_of, renamed
 from twinhive.hive.wire.method_table import LIST, MAP, SET, STRING, STRUCT
 from twinhive.hive.wire.renames import Renames
-from twinhive.hive.wire.renaming import names_of, renamed
 from twinhive.hive.wire.stream_reader import MessageReader, NotStrictBinary
 from twinhive.hive.wire.thrift_message import Spoken, WireError, WireMessage, call, message_of, spoken
+from twinhive.hive.wire.thrift_skip import Short, end_of
 
 MUTATED = int(os.environ.get("TWINHIVE_WIRE_MUTATIONS", "2000"))
 RENAMES = Renames({"shop": "flights_west"}, {("east", "planes"): ("west", "aircraft")})

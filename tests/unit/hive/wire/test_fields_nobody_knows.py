@@ -8,12 +8,12 @@ import pytest
 from tests.support.seeds import seeds
 from tests.support.wire.wire_trees import Box, Branch, Leaf, Tree, encoded_tree, leaves_of, random_tree
 from tests.unit.hive.wire.test_renaming_is_exact import MESSAGES, RENAMES
-from twinhive.hive.wire import renaming, scanning
+from twinhive.hive.wire import message_renaming, scanning
 from twinhive.hive.wire.field_roles import FoundText, relate
+from twinhive.hive.wire.message_renaming import renamed, struct_of
 from twinhive.hive.wire.method_table import METHODS
-from twinhive.hive.wire.pieces import RenamedPieces
+from twinhive.hive.wire.renamed_chunks import RenamedPieces
 from twinhive.hive.wire.renames import Renames
-from twinhive.hive.wire.renaming import renamed, struct_of
 from twinhive.hive.wire.thrift_message import Head, MessageKind, WireError, WireMessage, message_with
 
 ALL = sorted(METHODS)
@@ -56,7 +56,7 @@ def sent(message: WireMessage, renames: Renames) -> bytes | None:
 
 @pytest.mark.parametrize("small", [0, 1 << 30], ids=["by counting", "by walking"])
 def test_only_names_become_others(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renaming, "_SMALL", small)
+    monkeypatch.setattr(message_renaming, "_SMALL", small)
     changed = 0
     for seed, _, head, tree, renames in random_trees():
         body = encoded_tree(tree)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from twinhive.hive.wire.deriving import derived, undecided, words_of
 from twinhive.hive.wire.method_table import METHODS, Kind, NamePlace
+from twinhive.hive.wire.method_table_generator import derived, undecided, words_of
 from twinhive.hive.wire.roles import Role
 
 STRUCTS = {

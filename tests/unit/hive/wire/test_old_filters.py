@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from twinhive.federation.connectors.encoding import fields_of
+from twinhive.federation.connectors.struct_encoding import fields_of
 from twinhive.hive.wire.old_filters import with_sql_wildcards
 from twinhive.hive.wire.thrift_message import STOP, WireMessage, call, message_of, text_field
 

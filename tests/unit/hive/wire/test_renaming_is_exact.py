@@ -7,15 +7,15 @@ import pytest
 
 from tests.support.seeds import seeds
 from tests.support.wire.wire_messages import decoded, random_message, renamed_objects, struct_class
-from twinhive.hive.wire import renaming, scanning
+from twinhive.hive.wire import message_renaming, scanning
 from twinhive.hive.wire.decoding import groups_in
-from twinhive.hive.wire.ends import end_of
+from twinhive.hive.wire.message_renaming import NAMES, renamed, struct_of
 from twinhive.hive.wire.method_table import NO_FIELDS
-from twinhive.hive.wire.pieces import RenamedPieces
+from twinhive.hive.wire.renamed_chunks import RenamedPieces
 from twinhive.hive.wire.renames import Renames
-from twinhive.hive.wire.renaming import NAMES, renamed, struct_of
 from twinhive.hive.wire.scanning import StructScan
 from twinhive.hive.wire.thrift_message import WireError, WireMessage
+from twinhive.hive.wire.thrift_skip import end_of
 from twinhive.hive.wire.walking import found_in
 
 MESSAGES = int(os.environ.get("TWINHIVE_WIRE_MESSAGES", "1500"))
@@ -43,7 +43,7 @@ def random_messages():
 
 @pytest.mark.parametrize("small", [0, 1 << 30], ids=["by counting", "by walking"])
 def test_random_messages_are_renamed_as_objects_are(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renaming, "_SMALL", small)
+    monkeypatch.setattr(message_renaming, "_SMALL", small)
     for seed, _, message, renames in random_messages():
         wanted = expected(message, renames)
         if wanted is None:

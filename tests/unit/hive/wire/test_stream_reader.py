@@ -17,10 +17,10 @@ from hive_metastore.ttypes import (
 )
 
 from tests.support.wire.wire_messages import answer, decoded
+from twinhive.hive.wire.message_renaming import renamed
 from twinhive.hive.wire.method_table import LIST, STRUCT
-from twinhive.hive.wire.pieces import renamed_pieces
+from twinhive.hive.wire.renamed_chunks import renamed_pieces
 from twinhive.hive.wire.renames import Renames
-from twinhive.hive.wire.renaming import renamed
 from twinhive.hive.wire.stream_reader import LongAnswer, MessageReader
 from twinhive.hive.wire.thrift_message import STOP, WireError, WireMessage, reply
 

@@ -13,19 +13,19 @@ from tests.support.worlds.twins import contents, spoken
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, Foreign, InvalidSettings, Missing
 from twinhive.core.model.files import Attributes
-from twinhive.core.model.frozen import frozen_tables
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import without_marks
 from twinhive.core.model.names import TableName
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.operations.actions.operation import Operation
-from twinhive.operations.actions.pausing import Pause, Unpause
+from twinhive.operations.actions.pause import Pause, Unpause
 from twinhive.operations.actions.replica_status import read_status
 from twinhive.operations.actions.resync import Resync
 from twinhive.operations.actions.skip_event import SkipEvent
 from twinhive.operations.actions.unlock import Unlock
 from twinhive.operations.failover.forget import Forget
 from twinhive.operations.operation_kinds import KINDS, OperationFields, operation_of
-from twinhive.replication.requests.request_files import forgetting_has_begun, policies_with_requests
+from twinhive.replication.operator_requests.request_files import forgetting_has_begun, policies_with_requests
 from twinhive.runtime.pipeline.phases import INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
 

@@ -6,10 +6,10 @@ from tests.unit.replication.verify.test_verify import added, parameter, table_ex
 from tests.unit.replication.verify.verifying import Verifying
 from twinhive.core.model.errors import Foreign, Missing, Refused
 from twinhive.core.model.files import Space
-from twinhive.core.model.frozen import with_frozen
 from twinhive.core.model.marks import without_marks
+from twinhive.core.model.quarantine import with_frozen
 from twinhive.operations.actions.repair import Repair
-from twinhive.replication.requests.request_files import requested_tables
+from twinhive.replication.operator_requests.request_files import requested_tables
 
 HOLDER = {"by": "ann"}
 

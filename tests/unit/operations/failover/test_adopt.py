@@ -12,8 +12,8 @@ from twinhive.core.model.errors import Foreign, Missing, Refused
 from twinhive.core.model.files import relative_to
 from twinhive.core.model.marks import PHASE, POLICY
 from twinhive.core.model.objects import Database, TableKind
-from twinhive.core.step.base import Work
-from twinhive.operations.actions.pausing import Unpause
+from twinhive.core.step.step_base import Work
+from twinhive.operations.actions.pause import Unpause
 from twinhive.operations.failover.adopt import SEED, Adopt
 from twinhive.replication.verify.verify import Verify
 from twinhive.runtime.pipeline.phases import INCREMENTAL

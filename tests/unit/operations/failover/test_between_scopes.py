@@ -5,10 +5,10 @@ import pytest
 from tests.unit.operations.failover.test_failover import parameters, ready, unplanned
 from tests.unit.operations.failover.test_fence import Fenced
 from tests.unit.replication.incremental.test_incremental import Followed
-from tests.unit.replication.incremental.test_own_scope import marked
+from tests.unit.replication.incremental.test_scope_check import marked
 from twinhive.core.model.errors import ActNow
+from twinhive.core.model.failover.fence import FENCED, QUOTA
 from twinhive.core.model.marks import PHASE
-from twinhive.core.model.switching.fence import FENCED, QUOTA
 from twinhive.operations.actions.replica_status import read_status
 from twinhive.operations.failover.readiness import readiness
 

@@ -14,22 +14,22 @@ from tests.support.worlds.fake_world import REPLICA_ADDRESS, SOURCE_ADDRESS, Wor
 from tests.unit.operations.failover.test_readiness import READY
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, Foreign, Missing, Promoted, Refused
+from twinhive.core.model.failover.fence import FENCED, QUOTA, FenceMark, FenceNote, FenceRules
 from twinhive.core.model.marks import PHASE, POLICY, Phase
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import TableKind
 from twinhive.core.model.policy import DatabaseAddress, Policy
-from twinhive.core.model.switching.fence import FENCED, QUOTA, FenceMark, FenceNote, FenceRules
 from twinhive.core.ports import TreePorts, WritePorts
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
-from twinhive.operations.actions.pausing import Unpause
+from twinhive.operations.actions.pause import Unpause
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.failover import Failover
 from twinhive.operations.failover.promotion import PROMOTED, Promotion
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding
 from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
-from twinhive.replication.leaves.side import sides_of
+from twinhive.replication.comparison.leaf_reader import sides_of
 from twinhive.replication.verify.verify import Verify
 from twinhive.runtime.pipeline.phases import INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_phase

@@ -18,11 +18,11 @@ from twinhive.core.model.errors import ActNow, Refused, TryAgain
 from twinhive.core.model.external.modes import External
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Work
-from twinhive.operations.actions.pausing import Unpause
+from twinhive.core.step.step_base import Work
+from twinhive.operations.actions.pause import Unpause
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.failover import Failover
-from twinhive.replication.external.check_base import CheckBase
+from twinhive.replication.external_tables.check_base import CheckBase
 from twinhive.runtime.pipeline.phases import INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_phase, run_whole
 

@@ -27,10 +27,10 @@ from twinhive.core.model.errors import (
     Unreachable,
 )
 from twinhive.core.model.files import join
-from twinhive.core.model.frozen import with_frozen
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import LAST_ID, PHASE, POLICY, TARGET_FOR, Phase
-from twinhive.core.step.base import Work
+from twinhive.core.model.quarantine import with_frozen
+from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.replica_status import read_status
 from twinhive.operations.actions.unlock import Unlock
 from twinhive.operations.failover.failover import Failover
@@ -41,7 +41,7 @@ from twinhive.operations.operation_kinds import KINDS, OperationFields, operatio
 from twinhive.replication.incremental.event_reached import missing_of_database
 from twinhive.runtime.pipeline.phases import PHASES, stages_of
 from twinhive.runtime.pipeline.runner import run_whole
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 HOLDER = {"run": "terminal-1", "task": "failover", "by": "ann"}
 

@@ -6,19 +6,19 @@ import pytest
 
 from tests.unit.operations.failover.test_failover import HOLDER, parameters, planned, position, ready
 from tests.unit.operations.failover.test_fence import HOME, Fenced
-from tests.unit.publishing.shown_sets.test_shown_sets import Producer
+from tests.unit.publishing.set_visibility.test_shown_sets import Producer
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import ActNow, Refused, TryAgain, Unexplained, Unreachable
+from twinhive.core.model.failover.fence import QUOTA
 from twinhive.core.model.marks import PHASE
 from twinhive.core.model.names import TableName
-from twinhive.core.model.sets.mark import SETS_TABLE
-from twinhive.core.model.switching.fence import QUOTA
-from twinhive.core.step.base import Work
+from twinhive.core.model.sets.set_mark import SETS_TABLE
+from twinhive.core.step.step_base import Work
 from twinhive.operations.failover.failover import Failover
 from twinhive.operations.failover.fence.fenced_directories import directories_to_fence, source_database
-from twinhive.operations.failover.set_news import set_news, unshown_sets
+from twinhive.operations.failover.late_set_marks import set_news, unshown_sets
+from twinhive.publishing.set_visibility.show_sets import ShowSets
 from twinhive.publishing.sets.marking_sets import MarkSet
-from twinhive.publishing.shown_sets.show import ShowSets
 
 ORDERS = TableName("sales", "orders")
 

@@ -14,13 +14,13 @@ from tests.unit.operations.failover.test_failover import HOLDER, parameters, pro
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import ActNow, Foreign, Promoted, Refused
+from twinhive.core.model.failover.fence import COMMAND, FENCED, QUOTA, FenceMark, FenceNote, FenceRules
 from twinhive.core.model.files import Attributes
 from twinhive.core.model.marks import PHASE
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.switching.fence import COMMAND, FENCED, QUOTA, FenceMark, FenceNote, FenceRules
 from twinhive.core.model.text import render
 from twinhive.operations.failover.failover import Failover
-from twinhive.operations.failover.fence.lifting import AbortFailover
+from twinhive.operations.failover.fence.fence_removal import AbortFailover
 from twinhive.operations.failover.forget import Forget
 from twinhive.operations.failover.readiness import readiness
 from twinhive.runtime.pipeline.phases import INCREMENTAL

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.operations.failover.test_fence import HOME, Fenced
+from twinhive.core.model.failover.fence import QUOTA
 from twinhive.core.model.names import TableName
-from twinhive.core.model.switching.fence import QUOTA
 
 ORDERS = TableName("sales", "orders")
 

@@ -11,13 +11,13 @@ from tests.unit.operations.failover.test_failover import HOLDER, parameters, rea
 from tests.unit.operations.failover.test_fence import Fenced
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import LeaseHeld, Unreachable
+from twinhive.core.model.failover.fence import QUOTA
 from twinhive.core.model.files import join
 from twinhive.core.model.lease_kinds import LeaseKind
-from twinhive.core.model.switching.fence import QUOTA
 from twinhive.operations.failover.fence.fencing import fence_lease
 from twinhive.operations.failover.forget import Forget
 from twinhive.replication.replica.base_claim import write_claim
-from twinhive.transfer.tree.tree_places import CLAIM
+from twinhive.transfer.tree.work_directories import CLAIM
 
 
 @contextmanager

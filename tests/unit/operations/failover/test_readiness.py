@@ -8,11 +8,11 @@ from tests.support.hive import metastore_objects as objects
 from tests.support.worlds.fake_world import LISTENER, REPLICA_ADDRESS, World
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow
-from twinhive.core.model.frozen import with_frozen
+from twinhive.core.model.quarantine import with_frozen
 from twinhive.core.model.text import render
 from twinhive.operations.actions.resync import Resync
 from twinhive.operations.failover.readiness import Readiness, readiness
-from twinhive.replication.log.server_settings import seconds_of
+from twinhive.replication.notification_log.server_settings import seconds_of
 
 READY = {
     "metastore.transactional.event.listeners": LISTENER,

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.support.worlds.fake_world import backup
-from tests.unit.operations.observe.test_publishers import Site
+from tests.unit.operations.monitoring.test_publishers import Site
 from tests.unit.publishing.messages.test_publishing_messages import ACTIVE, LOGS, STANDBY, Desk
 from twinhive.core.model.errors import Unreachable
-from twinhive.core.model.messages.position import ToldGap
+from twinhive.core.model.messages.publisher_position import ToldGap
 from twinhive.core.model.names import TableName
 from twinhive.publishing.messages.positions import PositionStore
 from twinhive.publishing.messages.publishing_messages import Publisher

@@ -15,9 +15,9 @@ from twinhive.core.model.errors import ActNow, Refused, TryAgain, Unreachable
 from twinhive.core.model.messages.topics import TopicRules
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
-from twinhive.core.model.sets.mark import mark_name, sets_table
+from twinhive.core.model.sets.set_mark import mark_name, sets_table
 from twinhive.core.model.thrift_objects import new_partition
-from twinhive.publishing.messages.announcing import AnnouncedDatabases
+from twinhive.publishing.messages.event_announcements import AnnouncedDatabases
 from twinhive.publishing.messages.positions import POSITION_TABLE, PositionStore
 from twinhive.publishing.messages.publishing_messages import Publisher, PublisherRules, PublisherStanding, run_publisher
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from tests.support.worlds.copies import left_by_kills
-from tests.unit.publishing.partition_writes.test_write import Written
+from tests.unit.publishing.partition_writes.test_partition_writer import Written
 from twinhive.publishing.partition_writes.job_directory import JobDirectory
-from twinhive.publishing.partition_writes.write import PartitionWriter
+from twinhive.publishing.partition_writes.partition_writer import PartitionWriter
 from twinhive.publishing.partition_writes.write_request import SmallFiles
 
 LARGE = "a long row that makes a large file"

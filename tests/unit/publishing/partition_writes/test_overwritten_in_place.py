@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from tests.unit.publishing.partition_writes.test_partition_writer import NAME, Written
 from tests.unit.publishing.partition_writes.test_two_jobs import stopped_amid
-from tests.unit.publishing.partition_writes.test_write import NAME, Written
 from twinhive.core.model.errors import ActNow
 from twinhive.publishing.partition_writes.job_directory import JobDirectory
-from twinhive.publishing.partition_writes.showing_partitions import Showing
+from twinhive.publishing.partition_writes.partition_commit import Showing
 
 AMID = [(Showing, "_tell"), (JobDirectory, "keep_shown")]
 

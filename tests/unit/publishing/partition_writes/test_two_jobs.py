@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from tests.support.hive.fake_metastore import InMemoryMetastore
-from tests.unit.publishing.partition_writes.test_write import NAME, Written
+from tests.unit.publishing.partition_writes.test_partition_writer import NAME, Written
 from twinhive.core.model.errors import ActNow
 from twinhive.publishing.partition_writes.job_directory import JobDirectory
-from twinhive.publishing.partition_writes.showing_partitions import Showing
+from twinhive.publishing.partition_writes.partition_commit import Showing
 
 
 class Killed(BaseException):

@@ -10,19 +10,19 @@ import pytest
 from tests.checker.pauses import Pausable, pause
 from tests.support.builders import a_table
 from tests.support.worlds.fake_world import World, a_world
-from twinhive.core.model.changes.facts import partitions_told
+from twinhive.core.model.changes.affected_objects import partitions_told
 from twinhive.core.model.changes.kinds import AddPartitions, AlterPartitions
 from twinhive.core.model.errors import ActNow, InvalidSettings, Missing, TryAgain, Unreachable
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition
-from twinhive.core.model.sets.mark import SetMark, sets_table
-from twinhive.core.model.sets.spec import SetSpec
+from twinhive.core.model.sets.set_mark import SetMark, sets_table
+from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.core.model.thrift_objects import new_partition
 from twinhive.hive.events.decoder import decode_event
+from twinhive.publishing.sets.done_sets import WantedSet, sets_there
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding, left_behind, take_away
 from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
 from twinhive.publishing.sets.set_waiting import wait_for_set, wanted_set
-from twinhive.publishing.sets.there import WantedSet, sets_there
 
 LOGS = TableName("sales", "logs")
 

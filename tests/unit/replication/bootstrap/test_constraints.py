@@ -14,9 +14,9 @@ from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import World, a_world, killable, tuned
 from tests.support.worlds.repl_world import ReplWorld
 from tests.support.worlds.twins import assert_twin, contents, files_below
-from tests.unit.replication.external.test_external_incremental import with_tables
+from tests.unit.replication.external_tables.test_external_incremental import with_tables
 from twinhive.core.model.names import TableName
-from twinhive.replication.requests.request_files import request_table
+from twinhive.replication.operator_requests.request_files import request_table
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_phase, run_rounds
 

@@ -17,12 +17,12 @@ from tests.support.worlds.kept_worlds import FIXTURES, keep, kept_world
 from tests.unit.replication.bootstrap.test_bootstrap_killed import POLICY as IN_SMALL_BATCHES
 from tests.unit.replication.incremental.test_incremental import POLICY, Followed
 from tests.unit.replication.scan.test_scan import same, scan
-from twinhive.core.model.frozen import frozen_tables
+from twinhive.core.directory_marks.directories import mark_of
 from twinhive.core.model.marks import SKIPPED
 from twinhive.core.model.policy import Policy
-from twinhive.core.owned.directories import mark_of
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.operations.failover.forget import Forget
-from twinhive.replication.dump.claiming import own_dumps_of
+from twinhive.replication.dump.dump_ownership import own_dumps_of
 from twinhive.runtime.pipeline.phases import CONSOLIDATE, INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
 

@@ -7,7 +7,7 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 from twinhive.core.model.errors import Refused
 from twinhive.core.model.files import Space
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.preflight import Preflight
 from twinhive.runtime.pipeline.phases import LIST_OBJECTS
 

@@ -11,7 +11,7 @@ from tests.support.worlds.fake_world import World, a_world, tuned
 from tests.support.worlds.twins import assert_twin
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.runtime.pipeline.phases import LOAD
 from twinhive.runtime.pipeline.runner import run_bootstrap
 

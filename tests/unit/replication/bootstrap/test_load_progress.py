@@ -8,15 +8,15 @@ from tests.support.builders import a_policy
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.core.model.policy import Options
 from twinhive.core.model.watching.load_progress import LoadProgress
-from twinhive.core.step.base import Work
-from twinhive.operations.observe.follower import Follower
-from twinhive.operations.observe.lag import measure
-from twinhive.operations.observe.measured_progress import read_progress
+from twinhive.core.step.step_base import Work
+from twinhive.operations.monitoring.lag import measure
+from twinhive.operations.monitoring.measured_progress import read_progress
+from twinhive.operations.monitoring.monitored_policy import Follower
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
+from twinhive.replication.dump.dump_layout import result_path
+from twinhive.replication.dump.dump_store import current_dump
 from twinhive.replication.dump.json_files import read_json, write_json
-from twinhive.replication.dump.layout import result_path
-from twinhive.replication.dump.store import current_dump
-from twinhive.replication.log.list_files import ListFiles
+from twinhive.replication.notification_log.list_files import ListFiles
 from twinhive.runtime.pipeline.phases import BOOTSTRAP
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.builders import a_policy
 from twinhive.core.model.text import render
-from twinhive.core.step.base import Work
-from twinhive.federation.copies.copy_objects import CopyObjects
+from twinhive.core.step.step_base import Work
+from twinhive.federation.placement.copy_objects import CopyObjects
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
 
 

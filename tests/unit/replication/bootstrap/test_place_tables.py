@@ -6,7 +6,7 @@ from tests.support.hdfs.fake_lease import InMemoryLease
 from twinhive.core.model.errors import Foreign, TryAgain
 from twinhive.core.model.marks import DIRECTORY_MARK, Stamp
 from twinhive.replication.bootstrap.place_tables import move_in
-from twinhive.replication.replica.placement import TablePlacement
+from twinhive.replication.replica.replica_locations import TablePlacement
 
 MARK = "sales:dump-1"
 PLACEMENT = TablePlacement.plan(a_table(), a_policy(), "hdfs://west/w/sales.db", "hdfs://west/s/tables", Stamp("l", 1))

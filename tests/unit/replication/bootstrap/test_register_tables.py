@@ -12,7 +12,7 @@ from twinhive.core.model.marks import STAMP, Stamp
 from twinhive.core.model.objects import Database, Partition
 from twinhive.core.ports import Lease
 from twinhive.replication.bootstrap.register_tables import register_partitions, register_table
-from twinhive.replication.replica.placement import TablePlacement
+from twinhive.replication.replica.replica_locations import TablePlacement
 
 SOURCE = a_table("sales.made", partition_keys=("p",))
 PLACEMENT = TablePlacement.plan(

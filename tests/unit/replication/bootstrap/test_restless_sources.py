@@ -9,8 +9,8 @@ from twinhive.core.model.policy import Policy
 from twinhive.operations.actions.resync import Resync
 from twinhive.operations.actions.skip_event import SkipEvent
 from twinhive.replication.dump.event_range import EventRange
-from twinhive.replication.log.event_stream import NextEventRange
-from twinhive.replication.requests.request_files import requested_tables
+from twinhive.replication.notification_log.event_stream import NextEventRange
+from twinhive.replication.operator_requests.request_files import requested_tables
 from twinhive.runtime.pipeline.phases import INCREMENTAL
 
 HOLDER = {"run": "x"}

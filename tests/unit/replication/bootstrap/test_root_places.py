@@ -7,7 +7,7 @@ from tests.support.worlds.fake_world import SOURCE_ADDRESS, World, a_world
 from tests.support.worlds.repl_world import ReplWorld
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.objects import Database
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.preflight import Preflight
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.objects import Database
-from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.dump_layout import DumpKind
 from twinhive.replication.dump.manifest import BaseContent, DumpManifest, StatementSaid, WindowContent
 
 KEYS = {

@@ -12,9 +12,9 @@ from twinhive.core.model.errors import Missing, Refused, TwinhiveError, Unexplai
 from twinhive.core.model.marks import PHASE, Phase
 from twinhive.core.ports import WritePorts
 from twinhive.operations.actions.replica_status import read_status
-from twinhive.replication.dump.layout import saved_events_directory
+from twinhive.replication.dump.dump_layout import saved_events_directory
+from twinhive.replication.dump.dump_store import current_dump, newest_dump
 from twinhive.replication.dump.manifest import UnreadableDump
-from twinhive.replication.dump.store import current_dump, newest_dump
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
 

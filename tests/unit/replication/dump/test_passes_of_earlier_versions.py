@@ -6,7 +6,8 @@ import pytest
 
 from tests.support.worlds.external_world import ExternalWorld
 from tests.support.worlds.kept_worlds import FIXTURES
-from twinhive.replication.dump.layout import DumpKind
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_store import dumps_of, newest_pass, pass_of_name
 from twinhive.replication.dump.passes.external_passes import (
     entries_of_task,
     kept_records,
@@ -16,7 +17,6 @@ from twinhive.replication.dump.passes.external_passes import (
     tried_in_round,
 )
 from twinhive.replication.dump.passes.pass_manifest import PassManifest
-from twinhive.replication.dump.store import dumps_of, newest_pass, pass_of_name
 
 KEPT = json.loads((FIXTURES / "b06f52a7" / "passes.json").read_text(encoding="utf-8"))
 """Files of two passes of one round, the newer one's only task ended, as {side: {path: content}}."""

@@ -11,10 +11,10 @@ from twinhive.core.model.errors import ActNow
 from twinhive.core.model.marks import with_position
 from twinhive.core.model.policy import Options, Policy
 from twinhive.hive.events.reader import position_at
-from twinhive.replication.dump.layout import DumpKind
-from twinhive.replication.dump.store import dumps_of
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_store import dumps_of
 from twinhive.replication.incremental.window_stage import WindowCut
-from twinhive.replication.log.event_stream import event_range_after, saved_events_path, window_after
+from twinhive.replication.notification_log.event_stream import event_range_after, saved_events_path, window_after
 from twinhive.runtime.pipeline.phases import WINDOW
 
 BOUND = {"approx_max_load_tasks": 200, "parallelism": 8, "external_weight": 1}

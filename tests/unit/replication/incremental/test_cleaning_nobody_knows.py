@@ -4,9 +4,9 @@ import pytest
 
 from tests.unit.operations.failover.test_failover import position
 from tests.unit.replication.incremental.test_incremental import Followed
+from twinhive.core.directory_marks.directories import ATTRIBUTE
 from twinhive.core.model.errors import Unexplained
-from twinhive.core.owned.directories import ATTRIBUTE
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.runtime.pipeline.phases import APPLY, INCREMENTAL, WINDOW
 
 SAID = "staging is not cleaned, the next run does it"

@@ -20,7 +20,7 @@ from twinhive.replication.incremental.event_reached import (
     table_in_scope,
     what_is_missing,
 )
-from twinhive.replication.requests.request_files import pause, request_table
+from twinhive.replication.operator_requests.request_files import pause, request_table
 from twinhive.runtime.pipeline.phases import INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_passes, run_phase
 

@@ -13,7 +13,7 @@ from twinhive.core.model.errors import ActNow, Refused
 from twinhive.core.model.files import Attributes
 from twinhive.core.model.marks import SOURCE_FOR
 from twinhive.core.model.objects import Function
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.preflight import Preflight
 from twinhive.runtime.dry_run.rehearsal import rehearse
 

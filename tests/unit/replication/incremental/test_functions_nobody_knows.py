@@ -9,10 +9,10 @@ from tests.unit.replication.incremental import test_incremental
 from tests.unit.replication.incremental.test_functions import JAR, a_stale_world, contents, functions
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import Unexplained
-from twinhive.core.step.base import Work
-from twinhive.replication.dump.store import Dump
-from twinhive.replication.incremental.apply import WindowApplied
-from twinhive.replication.requests.request_files import request_everything
+from twinhive.core.step.step_base import Work
+from twinhive.replication.dump.dump_store import Dump
+from twinhive.replication.incremental.apply_stage import WindowApplied
+from twinhive.replication.operator_requests.request_files import request_everything
 from twinhive.runtime.pipeline.phases import APPLY, INCREMENTAL
 
 

@@ -11,7 +11,7 @@ from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, LeaseLost, TryAgain, TwinhiveError
 from twinhive.core.model.files import ChecksumForm
 from twinhive.core.model.names import TableName
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.skip_event import SkipEvent
 from twinhive.runtime.pipeline.phases import APPLY
 

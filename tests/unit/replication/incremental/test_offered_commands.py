@@ -12,9 +12,9 @@ from twinhive.core.model.errors import LeaseHeld
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.text import commands_of, render
 from twinhive.core.ports import Lease
-from twinhive.core.step.base import Work
-from twinhive.core.step.holding import hold_lease
-from twinhive.replication.requests.request_files import begin_forgetting, is_paused, pause, with_way_on
+from twinhive.core.step.replica_lease import hold_lease
+from twinhive.core.step.step_base import Work
+from twinhive.replication.operator_requests.request_files import begin_forgetting, is_paused, pause, with_way_on
 
 GO_ON = ("twinhive pause sales --off",)
 

@@ -5,7 +5,7 @@ import pytest
 from tests.support.worlds.fake_world import tuned
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, Refused, Unexplained, Unreachable, Unwell, together
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.runtime.pipeline.phases import APPLY, INCREMENTAL
 
 

@@ -9,12 +9,12 @@ from tests.support.worlds.fake_world import tuned
 from tests.unit.replication.incremental.test_incremental import Followed, insert_into_table
 from twinhive.core.model.errors import DumpReplaced, Missing, Refused, TryAgain, Unreachable
 from twinhive.core.model.files import base_name
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap import copy_batch, small_copies
-from twinhive.replication.dump import store
-from twinhive.replication.dump.claiming import discard_dump
-from twinhive.replication.dump.layout import DumpKind
-from twinhive.replication.dump.store import dumps_of
+from twinhive.replication.dump import dump_store
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_ownership import discard_dump
+from twinhive.replication.dump.dump_store import dumps_of
 from twinhive.replication.incremental import window
 from twinhive.replication.incremental.kept_windows import DIRECTORY, kept_windows
 from twinhive.runtime.pipeline.phases import INCREMENTAL
@@ -123,9 +123,9 @@ def test_a_dump_that_goes_while_it_is_opened_has_been_replaced(monkeypatch: pyte
     def gone(*args: Any) -> None:
         raise Missing("it is not there any more")
 
-    monkeypatch.setattr(store, "open_dump", gone)
+    monkeypatch.setattr(dump_store, "open_dump", gone)
     with pytest.raises(DumpReplaced):
-        store.dump_of_key(followed.world.ports().dump_files, followed.policy, key)
+        dump_store.dump_of_key(followed.world.ports().dump_files, followed.policy, key)
 
 
 def test_what_is_wrong_with_a_window_that_stands_is_said_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,10 +146,10 @@ def test_what_has_failed_is_said_when_nobody_can_tell_whether_the_dump_stands(mo
     def silent(*args: Any) -> None:
         raise Unreachable("no NameNode answers")
 
-    monkeypatch.setattr(store, "dump_of_key", silent)
+    monkeypatch.setattr(dump_store, "dump_of_key", silent)
     with (
         pytest.raises(Refused, match="a quota"),
-        store.while_it_stands(followed.world.ports().dump_files, followed.policy, "incremental-1"),
+        dump_store.while_it_stands(followed.world.ports().dump_files, followed.policy, "incremental-1"),
     ):
         raise Refused("a quota")
 

@@ -11,7 +11,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import DatabaseAddress
 from twinhive.core.model.remotes.definitions import REMOTE, RemoteTable
 from twinhive.federation.remotes.kept_remotes import table_definition
-from twinhive.replication.replica.placement import TablePlacement
+from twinhive.replication.replica.replica_locations import TablePlacement
 
 URIS = {"hive.metastore.uris": "thrift://north:9083"}
 FAR = TableName("sales", "far")

@@ -25,8 +25,8 @@ from tests.unit.replication.verify.test_verify import (
     view_text,
 )
 from tests.unit.replication.verify.verifying import Verifying
-from twinhive.core.model.frozen import with_frozen
-from twinhive.replication.requests.request_files import request_table, requested_tables
+from twinhive.core.model.quarantine import with_frozen
+from twinhive.replication.operator_requests.request_files import request_table, requested_tables
 
 DAMAGES: dict[str, tuple[Callable[[Verifying], object], str, int]] = {
     "flipped": (flipped, "orders", 2),

@@ -13,8 +13,8 @@ from tests.unit.replication.incremental.test_repair import Watched, ids
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.marks import ReplicaState
 from twinhive.core.model.names import TableName
-from twinhive.operations.actions.resync_everything import ResyncEverything
-from twinhive.replication.requests.request_files import everything_requested, requested_tables
+from twinhive.operations.actions.resync_all import ResyncEverything
+from twinhive.replication.operator_requests.request_files import everything_requested, requested_tables
 
 
 def with_a_gap(followed: Followed) -> Followed:

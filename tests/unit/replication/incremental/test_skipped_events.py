@@ -13,10 +13,10 @@ from tests.unit.replication.bootstrap.test_consolidate import Copying
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.scan.test_scan import put, same, scan
 from twinhive.core.model.errors import ActNow, InvalidSettings, Missing
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.resync import Resync
 from twinhive.operations.actions.skip_event import SkipEvent
-from twinhive.replication.external.pass_ import ListExternal
+from twinhive.replication.external_tables.list_external import ListExternal
 from twinhive.replication.incremental.event_view import WantedEvents, view_log
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
 

@@ -11,7 +11,7 @@ from tests.unit.replication.incremental.test_skipped_events import POISON, emit,
 from twinhive.core.model.changes.events import Position
 from twinhive.operations.actions.replica_status import read_status
 from twinhive.replication.incremental.event_view import WantedEvents, view_log
-from twinhive.replication.requests.request_files import skip_event, skipped_events
+from twinhive.replication.operator_requests.request_files import skip_event, skipped_events
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE, INCREMENTAL
 
 SAID = "is not passed over: it is not the one that was asked for"

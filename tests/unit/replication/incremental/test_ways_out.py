@@ -9,12 +9,12 @@ from tests.support.worlds.copies_world import contents
 from tests.support.worlds.fake_world import tuned
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, Refused, Unexplained
-from twinhive.core.model.frozen import frozen_tables
 from twinhive.core.model.names import TableName
-from twinhive.core.step.base import Work
+from twinhive.core.model.quarantine import frozen_tables
+from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.resync import Resync
-from twinhive.operations.actions.resync_everything import ResyncEverything
-from twinhive.replication.requests.request_files import everything_requested
+from twinhive.operations.actions.resync_all import ResyncEverything
+from twinhive.replication.operator_requests.request_files import everything_requested
 from twinhive.runtime.pipeline.phases import APPLY, INCREMENTAL
 
 PLAIN = TableName("sales", "plain")

@@ -11,7 +11,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.hive.events.reader import position_at
 from twinhive.replication.dump.batch_records import listed_batch
 from twinhive.replication.incremental.window_writer import WindowWriter
-from twinhive.replication.log.event_stream import EventStream, event_range_after
+from twinhive.replication.notification_log.event_stream import EventStream, event_range_after
 
 
 @pytest.fixture

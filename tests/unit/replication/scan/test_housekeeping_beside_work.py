@@ -11,16 +11,16 @@ from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.scan.test_scan import put, same, scan
+from twinhive.core.directory_marks.directories import Owned
 from twinhive.core.model.errors import ActNow, Refused, TwinhiveError, Unreachable
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import DUMP, PHASE
-from twinhive.core.owned.directories import Owned
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Work
-from twinhive.core.step.holding import hold_lease, lease_directory
+from twinhive.core.step.replica_lease import hold_lease, lease_directory
+from twinhive.core.step.step_base import Work
 from twinhive.replication.dump.json_files import read_json
-from twinhive.replication.replica.used_places import UsedPlaces
-from twinhive.replication.requests.request_files import request_table
+from twinhive.replication.operator_requests.request_files import request_table
+from twinhive.replication.replica.used_directories import UsedPlaces
 from twinhive.replication.scan import scan as scanning
 from twinhive.replication.scan.scan import Scan, Scanned
 from twinhive.replication.scan.sweep import sweep

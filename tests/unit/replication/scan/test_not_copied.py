@@ -5,7 +5,7 @@ import pytest
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.scan.test_scan import put, same, scan
 from twinhive.core.model.errors import ActNow, Refused, TwinhiveError, Unreachable
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.preflight import Preflight
 from twinhive.runtime.pipeline.runner import run_bootstrap
 from twinhive.transfer.engine.transfer import Transfer

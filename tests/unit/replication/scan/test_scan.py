@@ -9,7 +9,7 @@ from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import ChecksumForm, Usage
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.scan.scan import Scan, Scanned
 
 IDENTITY = ChecksumForm.IDENTITY

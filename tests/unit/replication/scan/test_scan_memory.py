@@ -12,7 +12,7 @@ from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.scan.test_scan import put, same, scan
 from twinhive.core.model.marks import ReplicaState
 from twinhive.core.model.names import TableName
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.scan.scan import Scan
 from twinhive.replication.scan.scan_memory import Memories, Memory, shard_of
 

@@ -15,9 +15,9 @@ from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database, Table
 from twinhive.core.ports import FileReader, MetastoreReader
-from twinhive.replication.apply.managed_places import managed_root
-from twinhive.replication.replica.placement import CONTENTS
-from twinhive.replication.replica.used_places import UsedPlaces
+from twinhive.replication.apply.managed_locations import managed_root
+from twinhive.replication.replica.replica_locations import CONTENTS
+from twinhive.replication.replica.used_directories import UsedPlaces
 from twinhive.replication.scan.sweep import unused_directories
 
 ROOT = "hdfs://west/w/sales.db"

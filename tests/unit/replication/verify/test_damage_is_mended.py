@@ -12,7 +12,7 @@ from twinhive.core.model.files import Attributes, join
 from twinhive.core.model.marks import without_marks
 from twinhive.core.model.names import TableName
 from twinhive.operations.actions.repair import Repair
-from twinhive.operations.actions.resync_everything import ResyncEverything
+from twinhive.operations.actions.resync_all import ResyncEverything
 
 HOLDER = {"by": "ann", "run": "r"}
 Damage = Callable[[Verifying], None]

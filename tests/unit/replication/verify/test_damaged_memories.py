@@ -5,9 +5,9 @@ import pytest
 from tests.support.builders import a_policy
 from tests.support.damaged import DAMAGED
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.replication.leaves.side import SideRole
+from twinhive.replication.comparison.leaf_reader import SideRole
 from twinhive.replication.verify.ledger_files import LedgerFiles
-from twinhive.replication.verify.suspects import read_suspects
+from twinhive.replication.verify.suspected_damage import read_suspects
 
 POLICY = a_policy()
 

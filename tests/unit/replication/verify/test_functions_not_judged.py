@@ -6,7 +6,7 @@ from tests.unit.operations.failover.test_failover import ready
 from tests.unit.replication.incremental.test_functions_nobody_knows import a_new_function, odd_about_the_jar
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import Unexplained
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.replication.verify.verify import Verify
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.core.model.files import FileStatus
-from twinhive.replication.leaves.looks import LooksOfPages, PackedLooks
+from twinhive.replication.comparison.directory_fingerprints import LooksOfPages, PackedLooks
 
 
 def test_what_is_packed_is_found_again_whenever_it_was_put() -> None:

@@ -22,8 +22,8 @@ from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import join
 from twinhive.core.model.names import TableName
 from twinhive.core.ports import children
-from twinhive.replication.leaves.side import SideRole
-from twinhive.replication.verify import table_judging
+from twinhive.replication.comparison.leaf_reader import SideRole
+from twinhive.replication.verify import table_verdicts
 from twinhive.replication.verify.ledger_files import verify_directory
 
 
@@ -93,7 +93,7 @@ def test_also_where_single_tables_alone_were_verified(verifying: Verifying, dama
 def test_also_where_the_log_grows_past_what_is_remembered_while_it_is_read(
     verifying: Verifying, damage: Damage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("twinhive.replication.verify.rounds._TABLES_AT_ONCE", 1)
+    monkeypatch.setattr("twinhive.replication.verify.verification_run._TABLES_AT_ONCE", 1)
     restore = damaged_and_mended(verifying, damage)
     assert verifying.verify().is_equal
     restore()
@@ -114,7 +114,7 @@ def test_also_where_it_is_restored_to_an_event_that_came_while_it_was_verified(
     verifying: Verifying, damage: Damage, comes: str, by_earlier_version: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The event that the night began with is still there, and others have the numbers of those that came meanwhile."""
-    monkeypatch.setattr("twinhive.replication.verify.rounds._TABLES_AT_ONCE", 1)
+    monkeypatch.setattr("twinhive.replication.verify.verification_run._TABLES_AT_ONCE", 1)
     replica, restores = verifying.world.replica, list[Callable[[], None]]()
     table, partitions = replica.table(PLAIN), replica.partitions(ORDERS, ["p=a b"])
     damage(verifying)
@@ -222,10 +222,10 @@ def test_also_where_it_is_restored_after_a_table_was_read(
 ) -> None:
     """The newest event by then is the restored log's, and the ledger is of what there was before."""
     assert verifying.verify().is_equal
-    monkeypatch.setattr("twinhive.replication.verify.rounds._TABLES_AT_ONCE", 1)
+    monkeypatch.setattr("twinhive.replication.verify.verification_run._TABLES_AT_ONCE", 1)
     restores = list[Callable[[], None]]()
     damaged = "plain" if damage is parameter else "orders"
-    read_by_name, compared = verifying.world.replica.tables, table_judging.compare
+    read_by_name, compared = verifying.world.replica.tables, table_verdicts.compare
 
     def tables(database: str, names: list[str]) -> object:
         if not restores:
@@ -241,7 +241,7 @@ def test_also_where_it_is_restored_after_a_table_was_read(
         return found
 
     monkeypatch.setattr(verifying.world.replica, "tables", tables)
-    monkeypatch.setattr("twinhive.replication.verify.rounds.compare", compare)
+    monkeypatch.setattr("twinhive.replication.verify.verification_run.compare", compare)
     with suppress(ActNow):  # the log has shrunk while it was read
         verifying.verify()
     verifying.next_night()

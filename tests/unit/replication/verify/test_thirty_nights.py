@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.replication.verify.verifying import Verifying
-from twinhive.replication.verify.ledger_reading import SLICES, Due
+from twinhive.replication.verify.ledger_refresh import SLICES, Due
 
 KEYS = [bytes([0, 0, number]) for number in range(256)]
 

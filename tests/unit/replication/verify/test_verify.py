@@ -11,12 +11,12 @@ from tests.support.hive import metastore_objects as objects
 from tests.unit.replication.verify.verifying import Verifying
 from twinhive.core.model.errors import InvalidSettings, Missing
 from twinhive.core.model.files import join, parent
-from twinhive.core.model.frozen import with_frozen
 from twinhive.core.model.names import TableName
+from twinhive.core.model.quarantine import with_frozen
 from twinhive.operations.actions.replica_status import read_status
-from twinhive.replication.leaves.side import PARTITIONS_AT_ONCE
-from twinhive.replication.requests.request_files import request_table
-from twinhive.replication.verify import rounds
+from twinhive.replication.comparison.leaf_reader import PARTITIONS_AT_ONCE
+from twinhive.replication.operator_requests.request_files import request_table
+from twinhive.replication.verify import verification_run
 from twinhive.replication.verify.ledger_files import verify_directory
 from twinhive.replication.verify.verification_outcome import last_outcome
 
@@ -169,8 +169,8 @@ def test_damage_is_found_in_exactly_its_leaf(
     damage: Damage, leaf: str, kind: str, replica_keeps_log: bool, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the partitions of a table are read in pages."""
-    monkeypatch.setattr("twinhive.replication.leaves.side.PARTITIONS_AT_ONCE", at_once)
-    monkeypatch.setattr("twinhive.replication.leaves.side.PARTITIONS_OF_A_PAGE", 2)
+    monkeypatch.setattr("twinhive.replication.comparison.leaf_reader.PARTITIONS_AT_ONCE", at_once)
+    monkeypatch.setattr("twinhive.replication.comparison.leaf_reader.PARTITIONS_OF_A_PAGE", 2)
     verifying = Verifying(replica_keeps_log=replica_keeps_log)
     assert verifying.verify().is_equal
     damage(verifying)
@@ -289,7 +289,7 @@ def test_damage_of_what_never_settles_is_found(verifying: Verifying, table: str)
 
 
 def test_more_than_can_be_looked_at_is_said_by_name(verifying: Verifying, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "MOST_HOT", 1)
+    monkeypatch.setattr(verification_run, "MOST_HOT", 1)
     busy(verifying)
     assert len(verifying.verify(during=lambda: busy(verifying)).not_judged) == 2
 

@@ -16,7 +16,7 @@ from tests.unit.replication.incremental.test_incremental import HISTORIES, Follo
 from tests.unit.replication.verify.verifying import Verifying
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.marks import Phase, ReplicaState
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.replication.verify.verify import _BETWEEN_SECONDS as BETWEEN_ROUNDS
 from twinhive.replication.verify.verify import Verify

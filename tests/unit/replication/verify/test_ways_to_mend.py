@@ -6,11 +6,11 @@ import pytest
 
 from tests.support.builders import a_policy
 from tests.support.hdfs.fake_files import InMemoryFiles
-from tests.unit.replication.verify.test_look_again import look_again
+from tests.unit.replication.verify.test_recheck import look_again
 from tests.unit.replication.verify.verifying import Verifying
 from twinhive.core.model.errors import ActNow
 from twinhive.operations.actions.repair import Repair
-from twinhive.operations.actions.resync_everything import ResyncEverything
+from twinhive.operations.actions.resync_all import ResyncEverything
 from twinhive.replication.verify.verification_outcome import Verified, write_outcome
 
 HOLDER = {"by": "ann"}

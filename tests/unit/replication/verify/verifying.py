@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.support.worlds.fake_world import LISTENER, REPLICA_ADDRESS
 from tests.unit.replication.incremental.test_incremental import Followed
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.replication.verify.verify import Verify
 

@@ -12,7 +12,7 @@ from tests.support.policy_terminal import Terminal, a_terminal
 from twinhive.core.model.endpoints import MetastoreEndpoint
 from twinhive.core.model.errors import InvalidSettings, Refused
 from twinhive.core.model.remotes.definitions import RemoteDatabase
-from twinhive.operations.observe.lag import PolicyLag
+from twinhive.operations.monitoring.lag import PolicyLag
 from twinhive.runtime.settings import (
     FileSystemSettings,
     MetastoreSettings,
@@ -22,7 +22,7 @@ from twinhive.runtime.settings import (
 from twinhive.runtime.wiring import lag_wiring
 from twinhive.runtime.wiring.gateway_wiring import RemotesWiring
 from twinhive.runtime.wiring.lag_wiring import measure_policies
-from twinhive.runtime.wiring.messages import broker_endpoint
+from twinhive.runtime.wiring.message_wiring import broker_endpoint
 from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.runtime.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 

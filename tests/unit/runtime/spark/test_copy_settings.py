@@ -16,7 +16,7 @@ from twinhive.transfer.staged.job import CopyJob
 from twinhive.transfer.tree.executing import TreeCopyJob
 from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.tree_batches import FileBatch
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 OPTIONS = SyncOptions.of(
     {"preserve": "ugat", "delete": "trash", "exclude": ["a/.*"], "bandwidth_mb": 30.0, "threads": 5, "append": True}

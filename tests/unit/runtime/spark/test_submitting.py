@@ -23,7 +23,7 @@ from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 from twinhive.transfer.tree.tree_batches import read_batch
 from twinhive.transfer.tree.tree_outcome import ExecOutcome
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 SECRET = "not-for-others"
 CONF = {"spark.executor.memory": "2g", "spark.cores.max": "9"}

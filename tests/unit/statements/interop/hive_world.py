@@ -5,17 +5,17 @@ from itertools import count
 
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
 from twinhive.core.model.policy import Policy
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.function_check import function_files
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.manifest import LeftOutObject
-from twinhive.replication.dump.sealed import SealedDump, open_sealed, seal
-from twinhive.replication.dump.store import Dump
+from twinhive.replication.dump.repl_dump_description import SealedDump, open_sealed, seal
 from twinhive.statements.interop.hive_dump.bootstrap_writing import write_bootstrap
-from twinhive.statements.interop.hive_dump.converting import convert
+from twinhive.statements.interop.hive_dump.dump_conversion import convert
+from twinhive.statements.interop.hive_dump.hive_dump_options import Terms
 from twinhive.statements.interop.hive_dump.hive_dump_reading import HiveDump, read_hive_dump
 from twinhive.statements.interop.hive_dump.hive_layout import hive_directory
 from twinhive.statements.interop.hive_dump.incremental_writing import write_incremental
-from twinhive.statements.interop.hive_dump.terms import Terms
 from twinhive.statements.steps.repl_load import ReplLoad
 
 CMROOT = "hdfs://east/cmroot"

@@ -15,14 +15,14 @@ from twinhive.core.model.objects import Table
 from twinhive.core.model.tjson import from_text, to_text
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.structs import parse_struct
-from twinhive.statements.interop.hive_dump.descriptions import Description, EventsCount
+from twinhive.statements.interop.hive_dump.dump_metadata import Description, EventsCount
 from twinhive.statements.interop.hive_dump.event_reading import EventReading
 from twinhive.statements.interop.hive_dump.event_writing import EventWriting
 from twinhive.statements.interop.hive_dump.file_lines import decode_entries, decode_entry, encode_files
+from twinhive.statements.interop.hive_dump.hive_dump_options import Terms
 from twinhive.statements.interop.hive_dump.hive_layout import hive_directory
 from twinhive.statements.interop.hive_dump.hive_structs import table_text
 from twinhive.statements.interop.hive_dump.object_descriptions import Spec, encode_table
-from twinhive.statements.interop.hive_dump.terms import Terms
 
 CMROOT = "hdfs://east/warehouse/.cmroot"
 CHECKSUM = "000002000000000000000000b2dff596e964e6a62953b794c29f95c3"

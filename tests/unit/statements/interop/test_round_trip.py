@@ -13,18 +13,18 @@ from twinhive.core.model.files import ChecksumForm
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.replication.apply.function_files import ORIGINAL
-from twinhive.replication.bootstrap.folding import Folding
+from twinhive.replication.bootstrap.folded_tables import Folding
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.event_range import EventRange
-from twinhive.replication.dump.layout import DumpKind
 from twinhive.replication.dump.publishing import remove_other_dumps
 from twinhive.replication.dump.shards import unpack_lines
-from twinhive.replication.dump.store import Dump
-from twinhive.replication.log.event_stream import EventStream
+from twinhive.replication.notification_log.event_stream import EventStream
 from twinhive.statements.interop.hive_dump.bootstrap_writing import write_bootstrap
+from twinhive.statements.interop.hive_dump.hive_dump_options import Terms
 from twinhive.statements.interop.hive_dump.hive_dump_reading import read_hive_dump
 from twinhive.statements.interop.hive_dump.hive_layout import hive_directory
-from twinhive.statements.interop.hive_dump.terms import Terms
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 
 @pytest.fixture

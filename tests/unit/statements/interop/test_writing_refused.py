@@ -8,9 +8,9 @@ import pytest
 from tests.unit.statements.interop.hive_world import ROOT, HiveWorld
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import ActNow, AlreadyThere
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.shards import pack_lines, unpack_lines
-from twinhive.replication.dump.store import Dump
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from twinhive.statements.language import (
     to_text,
 )
 from twinhive.statements.language.patterns import pattern_of
-from twinhive.statements.language.pointing import Misplaced
+from twinhive.statements.language.syntax_errors import Misplaced
 
 EXAMPLES = settings(max_examples=150, deadline=None, database=None)
 

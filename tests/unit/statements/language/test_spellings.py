@@ -12,7 +12,7 @@ from twinhive.statements.language import (
     parse_scope,
     scope_text,
 )
-from twinhive.statements.language.quoting import unquoted
+from twinhive.statements.language.string_literals import unquoted
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,15 @@ from tests.support.hdfs.fake_trash import TRASH
 from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killable, Killed, KillSwitch
 from tests.support.worlds.repl_world import ReplWorld
+from twinhive.core.directory_marks.directories import claim
+from twinhive.core.directory_marks.staging import is_staging, staging_mark
 from twinhive.core.model.errors import Unreachable
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import DatabaseAddress
-from twinhive.core.owned.directories import claim
-from twinhive.core.owned.staging import is_staging, staging_mark
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Work
-from twinhive.statements.steps.given_up_loads import StagingCleaner
-from twinhive.statements.steps.load_under_way import under_way, under_way_in
+from twinhive.core.step.step_base import Work
+from twinhive.statements.steps.abandoned_loads import StagingCleaner
+from twinhive.statements.steps.load_lease import under_way, under_way_in
 from twinhive.statements.steps.repl_names import replica_named
 
 DAY = 86_400.0

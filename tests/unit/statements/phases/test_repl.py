@@ -6,7 +6,7 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.repl_world import ReplWorld
 from tests.support.worlds.twins import assert_twin
 from twinhive.core.model.errors import ActNow, AlreadyThere, InvalidSettings, Missing
-from twinhive.replication.dump.sealed import newest_sealed, open_sealed
+from twinhive.replication.dump.repl_dump_description import newest_sealed, open_sealed
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from tests.support.worlds.repl_world import ReplWorld
 from tests.support.worlds.twins import contents
 from twinhive.core.model.errors import ActNow, Foreign, Missing, Unexplained
 from twinhive.core.model.objects import Database
-from twinhive.replication.dump.sealed import newest_sealed, open_sealed
+from twinhive.replication.dump.repl_dump_description import newest_sealed, open_sealed
 from twinhive.replication.dump.shards import pack_lines, unpack_lines
-from twinhive.statements.steps.repl_order import Dumped
+from twinhive.statements.steps.repl_dump_options import Dumped
 
 Dumping = Callable[[ReplWorld], Dumped]
 

@@ -12,9 +12,9 @@ from twinhive.core.model.errors import ActNow, Unexplained, Unreachable
 from twinhive.core.model.files import Attributes
 from twinhive.core.ports import FileWriter
 from twinhive.replication.dump.loader_notes import LoaderNote, loader_notes, note_loading
-from twinhive.replication.dump.sealed import open_sealed
+from twinhive.replication.dump.repl_dump_description import open_sealed
 from twinhive.statements.steps.repl_clean import DumpCleaner, IsGone
-from twinhive.statements.steps.repl_order import Dumped
+from twinhive.statements.steps.repl_dump_options import Dumped
 
 DAY = 86_400.0
 # After whatever a file system in memory says of its files.

@@ -8,7 +8,7 @@ from tests.support.worlds.repl_world import ReplWorld
 from tests.unit.statements.phases.test_repl_clean import DAY, DUMPS, LATER, begin_load, clean, there
 from twinhive.core.model.errors import Refused, TwinhiveError, Unexplained, Unreachable
 from twinhive.replication.dump.loader_notes import LoaderNote, loader_notes
-from twinhive.replication.dump.sealed import open_sealed
+from twinhive.replication.dump.repl_dump_description import open_sealed
 from twinhive.statements.steps.repl_clean import DumpCleaner
 
 

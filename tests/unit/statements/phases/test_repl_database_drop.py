@@ -9,7 +9,7 @@ from twinhive.core.model.errors import ActNow
 from twinhive.core.model.marks import SOURCE_FOR
 from twinhive.core.model.names import TableName
 from twinhive.replication.dump.event_range import EventRange
-from twinhive.replication.dump.sealed import open_sealed
+from twinhive.replication.dump.repl_dump_description import open_sealed
 
 
 def loaded() -> ReplWorld:

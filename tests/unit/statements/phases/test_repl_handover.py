@@ -11,7 +11,7 @@ from twinhive.core.model.errors import Foreign, TryAgain
 from twinhive.core.model.files import Attributes
 from twinhive.core.model.marks import DIRECTORY_MARK, own_marks
 from twinhive.core.model.objects import Database
-from twinhive.statements.steps.repl_order import Dumped
+from twinhive.statements.steps.repl_dump_options import Dumped
 from twinhive.statements.steps.take_over import is_of_hive
 
 

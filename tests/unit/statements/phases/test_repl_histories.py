@@ -16,7 +16,7 @@ from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.marks import SOURCE_FOR
 from twinhive.core.model.objects import Database
 from twinhive.core.ports import DumpPorts
-from twinhive.statements.steps.repl_order import Dumped
+from twinhive.statements.steps.repl_dump_options import Dumped
 
 ALL: Scope = (EVERYTHING, ())
 SCOPES: tuple[Scope, ...] = (ALL, (("[a-c].*", "v"), ()), (EVERYTHING, ("b.*",)), (("b", "d", "w"), ()))

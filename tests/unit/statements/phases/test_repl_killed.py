@@ -9,8 +9,8 @@ from tests.support.worlds.fake_world import Killable, Killed, KillSwitch, killab
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
 from tests.support.worlds.twins import contents
 from twinhive.core.model.errors import Missing
-from twinhive.replication.dump.sealed import open_sealed
-from twinhive.statements.steps.repl_order import Dumped
+from twinhive.replication.dump.repl_dump_description import open_sealed
+from twinhive.statements.steps.repl_dump_options import Dumped
 
 ALL: Scope = (EVERYTHING, ())
 LETTERS: Scope = (("[a-z]+",), ())

@@ -11,8 +11,8 @@ from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
 from tests.support.worlds.twins import contents
 from twinhive.core.model.errors import Refused, Unexplained
-from twinhive.core.step.base import Work
-from twinhive.core.step.holding import lease_directory
+from twinhive.core.step.replica_lease import lease_directory
+from twinhive.core.step.step_base import Work
 from twinhive.replication.scan.sweep import sweep
 from twinhive.runtime.dry_run.pretended_ports import pretended
 

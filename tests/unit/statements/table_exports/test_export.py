@@ -10,7 +10,7 @@ from tests.support.worlds.exported_tables import EXPORTS, ExportedTables
 from tests.support.worlds.fake_world import Killed, KillSwitch
 from twinhive.core.model.errors import ActNow, AlreadyThere, Foreign, Missing, TryAgain, TwinhiveError, Unexplained
 from twinhive.core.model.names import TableName
-from twinhive.statements.table_exports.description import read_description
+from twinhive.statements.table_exports.export_metadata import read_description
 from twinhive.statements.table_exports.exporting import ExportTable
 
 

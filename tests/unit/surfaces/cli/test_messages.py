@@ -11,7 +11,7 @@ from tests.support.messages.memory_broker import MemoryBroker
 from tests.support.policy_terminal import Terminal, a_terminal
 from twinhive.publishing.messages.publishing_messages import Publisher, PublisherRules
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
-from twinhive.runtime.wiring.messages import MessagesWiring
+from twinhive.runtime.wiring.message_wiring import MessagesWiring
 from twinhive.surfaces.cli.app import run
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests.support.policy_terminal import Terminal
 from twinhive.core.model.errors import InvalidSettings, Unreachable
 from twinhive.operations.journal.writing import Journal
-from twinhive.operations.observe.follower import Limits
-from twinhive.operations.observe.lag import PolicyLag
+from twinhive.operations.monitoring.lag import PolicyLag
+from twinhive.operations.monitoring.monitored_policy import Limits
 from twinhive.surfaces.cli import status_command as cli_status
 
 

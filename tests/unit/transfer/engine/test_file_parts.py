@@ -5,7 +5,7 @@ import pytest
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.core.model.errors import AlreadyThere, CopyWasSwept, Missing, Unreachable
 from twinhive.core.model.files import ChecksumForm
-from twinhive.core.threads.each import Threads
+from twinhive.core.threads.parallel_map import Threads
 from twinhive.transfer.engine.file_parts import PartsWriter, split
 from twinhive.transfer.engine.transfer import Transfer, Transferred
 

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from twinhive.core.model.spoken import readable
+from twinhive.core.model.human_readable import readable
 from twinhive.transfer.engine.progress import CopyProgress
 
 

@@ -27,7 +27,7 @@ from twinhive.core.model.files import ChecksumForm, FileStatus, Written
 from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 STAGING = "hdfs://west/staging"
 CONTENT = b"some rows"

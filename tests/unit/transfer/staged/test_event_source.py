@@ -13,7 +13,7 @@ from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
 from twinhive.transfer.staged.event_source import candidates, kept_path
-from twinhive.transfer.staged.staged import CopyItem, event_directory
+from twinhive.transfer.staged.staged_files import CopyItem, event_directory
 
 STAGING = "hdfs://west/staging"
 PATH = "hdfs://east/w/t/p=a b/f%20"

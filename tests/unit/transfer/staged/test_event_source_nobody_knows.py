@@ -5,7 +5,7 @@ import pytest
 from tests.unit.transfer.staged.test_event_source import CMROOT, COPIED, PATH, RENAMED, Guarded, Restless, World
 from twinhive.core.model.errors import TryAgain, Unexplained
 from twinhive.transfer.engine.failure_kind import FailureKind
-from twinhive.transfer.staged.result import failed_copy
+from twinhive.transfer.staged.batch_result import failed_copy
 
 
 def answers_oddly(monkeypatch: pytest.MonkeyPatch, world: World, call: str, path: str = PATH) -> None:

@@ -9,7 +9,7 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.core.model.files import ChecksumForm, base_name
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 STAGING = "hdfs://west/staging"
 PATH = "hdfs://east/w/t/000000_0"

@@ -10,7 +10,7 @@ from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.tree_actions import ActionKind
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 SOURCE, TARGET = "hdfs://east/d", "hdfs://west/t"
 MIB = 2**20

@@ -14,7 +14,7 @@ from twinhive.transfer.engine.failure_kind import FailureKind
 from twinhive.transfer.tree.executing import ExecutePlan, TreeCopyJob, in_this_process
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.tree_outcome import ExecOutcome
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 
 def during(trees: Trees, event: Callable[[], object], *, after: bool = True) -> ExecutePlan:

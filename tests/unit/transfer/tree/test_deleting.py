@@ -7,7 +7,7 @@ import pytest
 from tests.unit.transfer.tree.trees import NOON, TARGET, Trees
 from twinhive.core.model.errors import Refused
 from twinhive.core.model.files import join
-from twinhive.transfer.tree.tree_places import HIDDEN
+from twinhive.transfer.tree.work_directories import HIDDEN
 
 STAMP = "20300517T120000Z"
 

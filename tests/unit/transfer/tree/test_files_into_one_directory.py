@@ -8,7 +8,7 @@ from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees, below
 from twinhive.core.model.errors import LeaseLost, Refused, Unreachable
 from twinhive.core.model.exit_codes import ExitCode
 from twinhive.core.model.files import join
-from twinhive.transfer.tree.tree_places import HIDDEN
+from twinhive.transfer.tree.work_directories import HIDDEN
 
 
 def landing(**files: bytes) -> Trees:

@@ -9,7 +9,7 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.unit.transfer.tree.trees import Changed, Trees
 from twinhive.core.model.errors import Unexplained
 from twinhive.core.model.exit_codes import ExitCode
-from twinhive.runtime.spark.endings import ended
+from twinhive.runtime.spark.job_outcome import ended
 
 
 def odd_about(name: str, files: InMemoryFiles, *, once: bool = False) -> Changed:

@@ -7,7 +7,7 @@ import pytest
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.core.model.errors import ActNow
 from twinhive.transfer.tree.snapshots.snapshot_renames import finish_moves
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 BASE = "hdfs://west/data/t"
 

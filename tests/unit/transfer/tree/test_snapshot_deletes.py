@@ -12,7 +12,7 @@ from twinhive.core.model.errors import Refused, TwinhiveError, Unreachable
 from twinhive.core.model.exit_codes import ExitCode
 from twinhive.core.model.files import ChangeKind, SnapshotChange
 from twinhive.transfer.tree.planning.plan import Move
-from twinhive.transfer.tree.snapshots.difference import read_difference
+from twinhive.transfer.tree.snapshots.snapshot_diff import read_difference
 from twinhive.transfer.tree.tally import Tally
 
 WHY = {"found": "x", "expected": "y", "next_step": "z"}

@@ -7,13 +7,13 @@ from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_streams import InMemoryStream
 from tests.support.hdfs.planned_trees import SOURCE, TARGET, Nested, build, carry_out, content, sides
 from twinhive.core.model.files import ChangeKind, FileStatus, SnapshotChange, join
-from twinhive.transfer.tree.listing.unfinished import finished_only
+from twinhive.transfer.tree.listing.unfinished_files import finished_only
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Move, Plan
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
-from twinhive.transfer.tree.snapshots.difference import NoDifference, read_difference
 from twinhive.transfer.tree.snapshots.difference_plan import plan_difference
+from twinhive.transfer.tree.snapshots.snapshot_diff import NoDifference, read_difference
 from twinhive.transfer.tree.snapshots.snapshot_sync import SnapshotChoice, choose, from_snapshot
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 
@@ -440,7 +440,7 @@ class TestReading:
             read_difference([SnapshotChange(ChangeKind.RENAMED, before, now)])
 
     def test_too_many_changes_are_no_difference(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("twinhive.transfer.tree.snapshots.difference._MOST_CHANGES", 3)
+        monkeypatch.setattr("twinhive.transfer.tree.snapshots.snapshot_diff._MOST_CHANGES", 3)
         changes = [SnapshotChange(ChangeKind.CREATED, str(number)) for number in range(4)]
         read_difference(changes[:3])
         with pytest.raises(NoDifference, match="more than 3"):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
-from twinhive.transfer.tree.listing.unchanged import nothing_to_do
+from twinhive.transfer.tree.listing.noop_check import nothing_to_do
 from twinhive.transfer.tree.listing.unchanged_trees import UnchangedTree, look_at
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest

@@ -9,9 +9,9 @@ from tests.support.hdfs.fake_lease import InMemoryLease
 from twinhive.core.model.files import is_below, join
 from twinhive.transfer.tree.executing import ExecutePlan, in_this_process
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
-from twinhive.transfer.tree.sync import run_sync
 from twinhive.transfer.tree.tree_outcome import SyncOutcome
-from twinhive.transfer.tree.tree_places import HIDDEN
+from twinhive.transfer.tree.tree_sync import run_sync
+from twinhive.transfer.tree.work_directories import HIDDEN
 
 SOURCE = "hdfs://east/data/d"
 TARGET = "hdfs://west/copies/d"

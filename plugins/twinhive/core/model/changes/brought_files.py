@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from twinhive.core.model.changes.affected_objects import files_brought, table_structs
 from twinhive.core.model.changes.contents import SourceFile
-from twinhive.core.model.changes.facts import files_brought, table_structs
 from twinhive.core.model.changes.kinds import Event
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition

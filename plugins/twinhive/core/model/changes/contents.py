@@ -12,8 +12,8 @@ from twinhive.core.model.files import FileStatus, base_name, is_below, join, rel
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import pass_over
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.outside_paths import leads_elsewhere, path_error
 from twinhive.core.model.text import Either, Text
+from twinhive.core.model.untrusted_paths import leads_elsewhere, path_error
 
 
 @dataclass(frozen=True)

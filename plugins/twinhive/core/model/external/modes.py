@@ -12,8 +12,8 @@ from typing import Final, Literal
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.files import authority, join
 from twinhive.core.model.next_steps import BASE_DIRECTORY, NAME_A_BASE, ONLY_IN_A_POLICY_FILE
-from twinhive.core.model.outside_paths import is_collapsed
 from twinhive.core.model.text import Clear
+from twinhive.core.model.untrusted_paths import is_collapsed
 
 COPY: Final = "copy"
 METADATA_ONLY: Final = "metadata_only"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from twinhive.core.model.spoken import readable, spoken_time
+from twinhive.core.model.human_readable import readable, spoken_time
 
 
 @dataclass(frozen=True)

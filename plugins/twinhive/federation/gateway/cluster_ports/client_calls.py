@@ -5,15 +5,15 @@ from typing import Final, assert_never
 
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.remotes.definitions import Definition, Definitions, RemoteTable
-from twinhive.federation.cluster_view.admitting import Asks, PortCall, Refusal
-from twinhive.federation.cluster_view.port import ClusterPort, Port
-from twinhive.federation.gateway.answers import CallOutcome, Pieces, failure, refusal
-from twinhive.federation.gateway.bodies import texts_at, with_texts
+from twinhive.federation.cluster_view.cluster_port import ClusterPort, Port
+from twinhive.federation.cluster_view.request_admission import Asks, PortCall, Refusal
+from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces, failure, refusal
+from twinhive.federation.gateway.call_targets import Owner, ToLocal, ToRemote, ToSession, ToSeveral
 from twinhive.federation.gateway.cluster_ports.session_cluster import said_of_cluster
 from twinhive.federation.gateway.gateway_metrics import LOCAL
 from twinhive.federation.gateway.method_kinds import MethodKind
-from twinhive.federation.gateway.named_in_calls import named_in
-from twinhive.federation.gateway.owners import Owner, ToLocal, ToRemote, ToSession, ToSeveral
+from twinhive.federation.gateway.request_names import named_in
+from twinhive.federation.gateway.struct_edits import texts_at, with_texts
 from twinhive.hive.wire.name_forms import key_of
 from twinhive.hive.wire.thrift_message import WireError, WireMessage
 

@@ -7,10 +7,10 @@ every other one, with the address of the right one. A script that begins with it
 
 from typing import Final
 
-from twinhive.core.model.copies.copy_marks import CLUSTER
-from twinhive.federation.cluster_view.port import DefaultPort, Port
-from twinhive.federation.gateway.answers import CallOutcome, refusal
-from twinhive.federation.gateway.bodies import text_at
+from twinhive.core.model.placement.copy_marks import CLUSTER
+from twinhive.federation.cluster_view.cluster_port import DefaultPort, Port
+from twinhive.federation.gateway.call_outcomes import CallOutcome, refusal
+from twinhive.federation.gateway.struct_edits import text_at
 from twinhive.hive.wire.thrift_message import STOP, WireMessage, reply, text_field
 
 _SET: Final = "setMetaConf"

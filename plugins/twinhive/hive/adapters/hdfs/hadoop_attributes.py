@@ -5,7 +5,7 @@ from typing import Any
 from twinhive.core.model.files import Attributes
 from twinhive.hive.adapters.hdfs.hadoop_connections import HadoopConnections
 from twinhive.hive.adapters.hdfs.hadoop_errors import translated
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 # The others are the server's own (system, security) or are never shown (raw).
 _COPIED_NAMESPACES = ("user.", "trusted.")

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from twinhive.core.model.errors import Refused
-from twinhive.core.model.outside_paths import is_collapsed
+from twinhive.core.model.untrusted_paths import is_collapsed
 from twinhive.hive.adapters.hdfs.hadoop_errors import translated
-from twinhive.hive.adapters.jvm.machine import detach_at_end_of_thread, java_class
+from twinhive.hive.adapters.jvm.java_vm import detach_at_end_of_thread, java_class
 
 CLIENT_SETTINGS = {
     # Closing a file asks for its last block before the DataNode has reported it, and then sleeps

@@ -14,7 +14,7 @@ from twinhive.hive.adapters.hdfs.hadoop_quotas import HadoopQuotas
 from twinhive.hive.adapters.hdfs.hadoop_reader import HadoopReader
 from twinhive.hive.adapters.hdfs.hadoop_snapshots import HadoopSnapshots
 from twinhive.hive.adapters.hdfs.hadoop_streams import CountBytes, OpenFile
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 _PRIVATE = 0o700
 

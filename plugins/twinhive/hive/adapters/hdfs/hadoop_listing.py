@@ -9,7 +9,7 @@ from twinhive.core.model.files import FileStatus, base_name, name_order
 from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
 from twinhive.hive.adapters.hdfs.hadoop_errors import as_ours, is_missing, is_unknown_call, translated
 from twinhive.hive.adapters.hdfs.hadoop_statuses import to_statuses
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 # HDFS refuses more in one call (dfs.namenode.batched.listing.limit).
 _DIRECTORIES_PER_CALL = 100

@@ -5,7 +5,7 @@ from itertools import islice
 from twinhive.core.model.errors import Refused
 from twinhive.hive.adapters.hdfs.hadoop_connections import HadoopConnections
 from twinhive.hive.adapters.hdfs.hadoop_errors import translated
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 _NONE = -1
 _AS_IT_IS = 2**63 - 1

@@ -8,7 +8,7 @@ from twinhive.hive.adapters.hdfs.hadoop_connections import HadoopConnections
 from twinhive.hive.adapters.hdfs.hadoop_errors import translated
 from twinhive.hive.adapters.hdfs.hadoop_statuses import to_status
 from twinhive.hive.adapters.hdfs.hadoop_streams import OpenFile
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 
 class HadoopReader(HadoopConnections):

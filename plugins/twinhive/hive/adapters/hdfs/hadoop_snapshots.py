@@ -8,7 +8,7 @@ from twinhive.core.model.files import ChangeKind, SnapshotChange, join
 from twinhive.core.model.next_steps import command
 from twinhive.hive.adapters.hdfs.hadoop_connections import HadoopConnections
 from twinhive.hive.adapters.hdfs.hadoop_errors import is_missing, is_unknown_call, translated
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 _DIRECTORY = ".snapshot"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from twinhive.core.model.files import Space, is_below, parent
 from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 # HDFS gives its root a quota of names that is the largest number there is.
 _NO_LIMIT = 2**62

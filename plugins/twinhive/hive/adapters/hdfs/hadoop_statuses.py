@@ -12,7 +12,7 @@ from typing import Any
 
 from twinhive.core.model.files import FileStatus
 from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 _STATUS = "org.apache.hadoop.fs.FileStatus"
 _HDFS_STATUS = "org.apache.hadoop.hdfs.protocol.HdfsFileStatus"

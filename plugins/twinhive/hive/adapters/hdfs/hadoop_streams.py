@@ -10,7 +10,7 @@ from typing import Any
 from twinhive.core.model.files import Creation
 from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
 from twinhive.hive.adapters.hdfs.hadoop_errors import translated
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 _BUFFER = 64 * 1024
 _PIECE = 1024 * 1024

@@ -5,7 +5,7 @@ from typing import Any
 from twinhive.core.model.errors import Refused
 from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
 from twinhive.hive.adapters.hdfs.hadoop_errors import as_ours, translated
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 _INTERVAL = "fs.trash.interval"
 _BY_THE_TRASH = "java.io.IOException"

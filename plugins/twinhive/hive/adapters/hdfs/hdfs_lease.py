@@ -20,7 +20,7 @@ from twinhive.core.model.errors import AlreadyThere, TwinhiveError, Unreachable,
 from twinhive.core.model.lease_kinds import LeaseKind, Manner, manner_of
 from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
 from twinhive.hive.adapters.hdfs.hdfs_lease_files import RELEASED, LeaseFiles
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 _KEPT = 2
 _PAUSE_SECONDS = 0.2

@@ -10,7 +10,7 @@ from twinhive.core.model.files import join
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
 from twinhive.hive.adapters.hdfs.hadoop_errors import translated
-from twinhive.hive.adapters.jvm.machine import java_class
+from twinhive.hive.adapters.jvm.java_vm import java_class
 
 _NAME = re.compile(r"lease-(\d{10})")
 RELEASED = b"released\n"

@@ -7,9 +7,9 @@ files, and Hive refuses to drop the database. Other replications keep their ids 
 from collections.abc import Callable
 
 from twinhive.core.model.errors import Missing, Refused
+from twinhive.core.model.failover.fence import FENCED
 from twinhive.core.model.marks import SOURCE_FOR
 from twinhive.core.model.objects import Parameters
-from twinhive.core.model.switching.fence import FENCED
 from twinhive.core.model.text import Again
 from twinhive.core.ports import MetastoreWriter
 

@@ -30,7 +30,7 @@ from thrift.Thrift import TApplicationException, TException
 
 from twinhive.core.model.errors import AlreadyThere, Missing, Refused, TwinhiveError, Unexplained, Unwell
 from twinhive.core.model.next_steps import RETRIES
-from twinhive.hive.adapters.hive.metastore_troubles import passing_trouble
+from twinhive.hive.adapters.hive.transient_errors import passing_trouble
 
 _MISSING = (NoSuchObjectException, UnknownDBException, UnknownTableException, UnknownPartitionException)
 _TELLS_LITTLE = (MetaException, InvalidOperationException)

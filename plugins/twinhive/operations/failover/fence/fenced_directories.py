@@ -6,9 +6,9 @@ from twinhive.core.model.errors import Missing, Refused
 from twinhive.core.model.files import is_below, qualified
 from twinhive.core.model.objects import Database, Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.sets.mark import SETS_TABLE
+from twinhive.core.model.sets.set_mark import SETS_TABLE
 from twinhive.core.ports import MetastoreReader, ReadPorts
-from twinhive.replication.apply.managed_places import managed_directory
+from twinhive.replication.apply.managed_locations import managed_directory
 from twinhive.replication.replica.source_scope import tables_in_bulk
 
 

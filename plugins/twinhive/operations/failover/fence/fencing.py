@@ -7,18 +7,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from twinhive.core.model.errors import ActNow, Missing
+from twinhive.core.model.failover.fence import COMMAND, FULL, QUOTA, FenceMark, FenceNote
 from twinhive.core.model.files import join
+from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.spoken import first_of
-from twinhive.core.model.switching.fence import COMMAND, FULL, QUOTA, FenceMark, FenceNote
 from twinhive.core.model.text import Clear, Text
 from twinhive.core.ports import Lease, ReadPorts, WritePorts
 from twinhive.operations.actions.operation import Holder
+from twinhive.operations.failover.fence.fence_command import RunCommand, run_command
+from twinhive.operations.failover.fence.fence_snapshots import keep_snapshots, said_without, without_snapshots
 from twinhive.operations.failover.fence.fenced_directories import directories_to_fence, source_database
-from twinhive.operations.failover.fence.fenced_files import keep_snapshots, said_without, without_snapshots
-from twinhive.operations.failover.fence.hook import RunCommand, run_command
 from twinhive.operations.failover.fence.note import mark_of, note_of, note_path
 
 FENCE = "fence"

@@ -1,11 +1,11 @@
 """Find what fence stands at a source: the mark of its database, and the note of what was there before."""
 
 from twinhive.core.model.errors import ActNow, Foreign
+from twinhive.core.model.failover.fence import FenceMark, FenceNote
 from twinhive.core.model.files import join
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Parameters
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.switching.fence import FenceMark, FenceNote
 from twinhive.core.ports import FileReader
 
 

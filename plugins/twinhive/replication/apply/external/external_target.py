@@ -11,7 +11,7 @@ from twinhive.core.model.next_steps import resync
 from twinhive.core.model.objects import Partition, Table
 from twinhive.replication.apply.external.pending_store import PendingStore
 from twinhive.replication.apply.target import Target
-from twinhive.replication.replica.pending import PendingTable, PurgeNote
+from twinhive.replication.replica.pending_tables import PendingTable, PurgeNote
 
 IsThere = Callable[[str, int], bool]
 """Says of a source location whether a complete copy of it began after an event."""

@@ -11,7 +11,7 @@ from twinhive.core.model.changes.kinds import AddConstraints, OfDetails, UpdateS
 from twinhive.core.model.constraints import constraints_of
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.thrift_objects import with_columns_of
-from twinhive.replication.replica.pending import PendingTable, T, Waiting
+from twinhive.replication.replica.pending_tables import PendingTable, T, Waiting
 
 Shaped = Mapping[str, tuple[Partition, int]]
 """Partitions by name, each with the event that made it what it is."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from twinhive.core.model.names import TableName
-from twinhive.replication.replica.pending import PendingTable, PurgeNote
+from twinhive.replication.replica.pending_tables import PendingTable, PurgeNote
 
 
 class PendingRecords(Protocol):

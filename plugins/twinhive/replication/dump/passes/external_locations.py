@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.text import Clear
-from twinhive.replication.dump.passes.entries import Entry
+from twinhive.replication.dump.passes.external_entries import Entry
 
 
 def encode_locations(entries: Iterable[Entry]) -> bytes:

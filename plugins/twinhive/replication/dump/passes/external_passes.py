@@ -16,15 +16,9 @@ from twinhive.core.model.files import base_name, join
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
 from twinhive.core.ports import FileReader, FileWriter, children
-from twinhive.replication.dump.claiming import claim_dumps
-from twinhive.replication.dump.json_files import read_json, write_json
-from twinhive.replication.dump.layout import DumpKind, as_passes_know, records_path, result_path, results_directory
-from twinhive.replication.dump.passes.entries import Entry
-from twinhive.replication.dump.passes.external_locations import decode_locations, encode_locations
-from twinhive.replication.dump.passes.pass_manifest import PassManifest
-from twinhive.replication.dump.passes.tasks import SyncTask
-from twinhive.replication.dump.publishing import remove_passes
-from twinhive.replication.dump.store import (
+from twinhive.replication.dump.dump_layout import DumpKind, as_passes_know, records_path, result_path, results_directory
+from twinhive.replication.dump.dump_ownership import claim_dumps
+from twinhive.replication.dump.dump_store import (
     ExternalPass,
     dumps_of,
     layout_of_next_pass,
@@ -32,6 +26,12 @@ from twinhive.replication.dump.store import (
     newest_pass,
     passes_of,
 )
+from twinhive.replication.dump.json_files import read_json, write_json
+from twinhive.replication.dump.passes.external_entries import Entry
+from twinhive.replication.dump.passes.external_locations import decode_locations, encode_locations
+from twinhive.replication.dump.passes.pass_manifest import PassManifest
+from twinhive.replication.dump.passes.sync_tasks import SyncTask
+from twinhive.replication.dump.publishing import remove_passes
 
 
 @dataclass(frozen=True)

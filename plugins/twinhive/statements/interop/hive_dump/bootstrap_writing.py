@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 
+from twinhive.core.directory_marks.directories import claim
 from twinhive.core.model.errors import AlreadyThere
-from twinhive.core.owned.directories import claim
 from twinhive.core.ports import FileReader, FileWriter
-from twinhive.replication.dump.layout import VIEWS
+from twinhive.replication.dump.dump_layout import VIEWS
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.manifest import LeftOutObject
-from twinhive.replication.dump.store import Dump
-from twinhive.statements.interop.hive_dump.descriptions import Description
+from twinhive.statements.interop.hive_dump.dump_metadata import Description
+from twinhive.statements.interop.hive_dump.hive_dump_options import Terms
+from twinhive.statements.interop.hive_dump.hive_format_limits import check_event_id, check_name, check_table_name
 from twinhive.statements.interop.hive_dump.hive_layout import HivePlaces
 from twinhive.statements.interop.hive_dump.hive_structs import database_text, function_text
 from twinhive.statements.interop.hive_dump.object_descriptions import encode_database, encode_function
 from twinhive.statements.interop.hive_dump.own_dumps import own_mark
-from twinhive.statements.interop.hive_dump.sayable import check_event_id, check_name, check_table_name
 from twinhive.statements.interop.hive_dump.table_writing import FunctionEntries, TableWriting, write_all
-from twinhive.statements.interop.hive_dump.terms import Terms
 
 _NO_FILES = "function without files: Hive takes its class from the servers' own, and so must the replica's"
 _NO_PARTITIONS = "partitions of a view: Hive's layout has them for tables alone"

@@ -10,8 +10,8 @@ from typing import Any
 
 from twinhive.core.model.constraints import FOREIGN_KEY, Constraint, constraints_of
 from twinhive.hive.events.constraint_messages import LISTS
+from twinhive.statements.interop.hive_dump.hive_dump_errors import unreadable
 from twinhive.statements.interop.hive_dump.object_descriptions import VERSION, read_description
-from twinhive.statements.interop.hive_dump.refusals import unreadable
 
 _KEYS = {"primary_key": "pks", "unique": "uks", "not_null": "nns", FOREIGN_KEY: "fks", "default": "dks", "check": "cks"}
 

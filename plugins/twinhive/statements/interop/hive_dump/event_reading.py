@@ -20,12 +20,12 @@ from twinhive.hive.events.event_types import EventType
 from twinhive.hive.events.structs import parse_json
 from twinhive.replication.dump.manifest import LeftOutObject
 from twinhive.statements.interop.hive_dump import dump_types
-from twinhive.statements.interop.hive_dump.descriptions import Description
+from twinhive.statements.interop.hive_dump.dump_metadata import Description
 from twinhive.statements.interop.hive_dump.file_lines import decode_entries, decode_entry
+from twinhive.statements.interop.hive_dump.hive_dump_errors import incomplete, unreadable, unusable
 from twinhive.statements.interop.hive_dump.hive_layout import data_in, description_in, event_description_in
 from twinhive.statements.interop.hive_dump.hive_objects import function_of, partition_of, table_of
 from twinhive.statements.interop.hive_dump.object_descriptions import TableDescription, decode_struct, decode_table
-from twinhive.statements.interop.hive_dump.refusals import incomplete, unreadable, unusable
 
 # Hive writes printable ASCII as it is; whatever else stands in a message unescaped is a part of a character.
 _BROKEN = re.compile(r"[^ -~]")

@@ -32,8 +32,10 @@ from twinhive.core.model.objects import Function, Partition, Table
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_message import decode_message
 from twinhive.statements.interop.hive_dump import dump_types
-from twinhive.statements.interop.hive_dump.descriptions import Description
+from twinhive.statements.interop.hive_dump.dump_metadata import Description
 from twinhive.statements.interop.hive_dump.file_lines import encode_files
+from twinhive.statements.interop.hive_dump.hive_dump_errors import unsayable
+from twinhive.statements.interop.hive_dump.hive_format_limits import check_change, check_event_id, check_file
 from twinhive.statements.interop.hive_dump.hive_layout import data_in, description_in, event_description_in
 from twinhive.statements.interop.hive_dump.hive_structs import function_text, struct_text
 from twinhive.statements.interop.hive_dump.object_descriptions import (
@@ -43,8 +45,6 @@ from twinhive.statements.interop.hive_dump.object_descriptions import (
     encode_function,
     encode_table,
 )
-from twinhive.statements.interop.hive_dump.refusals import unsayable
-from twinhive.statements.interop.hive_dump.sayable import check_change, check_event_id, check_file
 
 FilesOfDump = Mapping[str, bytes]
 """Files by their paths below the dump's directory."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from twinhive.core.model.changes.contents import SourceFile
 from twinhive.core.model.changes.kinds import EventFile
 from twinhive.core.model.files import parent
-from twinhive.statements.interop.hive_dump.refusals import unreadable
+from twinhive.statements.interop.hive_dump.hive_dump_errors import unreadable
 
 _PARTS = 4
 

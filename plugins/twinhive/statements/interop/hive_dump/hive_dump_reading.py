@@ -7,13 +7,13 @@ from twinhive.core.model.errors import Missing
 from twinhive.core.model.files import base_name
 from twinhive.core.model.objects import Database, Function, Partition, Table
 from twinhive.core.ports import FileReader, children
-from twinhive.core.threads.each import in_threads
+from twinhive.core.threads.parallel_map import in_threads
 from twinhive.statements.interop.hive_dump.constraint_descriptions import decode_constraints
-from twinhive.statements.interop.hive_dump.descriptions import Description, EventsCount
+from twinhive.statements.interop.hive_dump.dump_metadata import Description, EventsCount
+from twinhive.statements.interop.hive_dump.hive_dump_errors import incomplete, unreadable
 from twinhive.statements.interop.hive_dump.hive_layout import HivePlaces, description_in, event_description_in
 from twinhive.statements.interop.hive_dump.hive_objects import function_of, partition_of, source_database, table_of
 from twinhive.statements.interop.hive_dump.object_descriptions import decode_struct, decode_table
-from twinhive.statements.interop.hive_dump.refusals import incomplete, unreadable
 
 _BATCH = "events_batch_"
 _KINDS = ("BOOTSTRAP", "INCREMENTAL")

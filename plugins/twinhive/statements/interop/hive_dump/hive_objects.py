@@ -10,7 +10,7 @@ from twinhive.core.model.tjson import Tree
 from twinhive.hive.events import event_objects
 from twinhive.hive.events.structs import parse_struct
 from twinhive.statements.interop.hive_dump.file_lines import decode_entry
-from twinhive.statements.interop.hive_dump.refusals import unreadable
+from twinhive.statements.interop.hive_dump.hive_dump_errors import unreadable
 
 Read = TypeVar("Read")
 

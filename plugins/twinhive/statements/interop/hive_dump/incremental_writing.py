@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from twinhive.core.model.changes.affected_objects import renaming, table_structs, tables_of
 from twinhive.core.model.changes.events import EventRow
-from twinhive.core.model.changes.facts import renaming, table_structs, tables_of
 from twinhive.core.model.changes.kinds import (
     Change,
     DropTable,
@@ -18,16 +18,16 @@ from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_message import decode_message
 from twinhive.hive.events.event_objects import table
 from twinhive.hive.events.fields import MessageFields
+from twinhive.replication.dump.dump_layout import WHOLE_TABLES
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.event_range import EventRange
-from twinhive.replication.dump.layout import WHOLE_TABLES
 from twinhive.replication.dump.manifest import LeftOutObject
-from twinhive.replication.dump.store import Dump
 from twinhive.statements.interop.hive_dump.bootstrap_writing import describe_dump, finish, make_directory
-from twinhive.statements.interop.hive_dump.descriptions import EventsCount
+from twinhive.statements.interop.hive_dump.dump_metadata import EventsCount
 from twinhive.statements.interop.hive_dump.event_writing import EventWriting, FilesOfDump
+from twinhive.statements.interop.hive_dump.hive_dump_options import Terms
 from twinhive.statements.interop.hive_dump.hive_layout import HivePlaces
 from twinhive.statements.interop.hive_dump.table_writing import FunctionEntries, TableWriting, write_all
-from twinhive.statements.interop.hive_dump.terms import Terms
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from twinhive.statements.interop.hive_dump.refusals import unreadable
+from twinhive.statements.interop.hive_dump.hive_dump_errors import unreadable
 
 VERSION = "0.2"
 OF_A_BOOTSTRAP = "replv2"

@@ -6,10 +6,10 @@ Hive's own by their name.
 
 from dataclasses import dataclass
 
+from twinhive.core.directory_marks.directories import Mark, Owned, Purpose, proven
 from twinhive.core.model.files import FileStatus, base_name
-from twinhive.core.owned.directories import Mark, Owned, Purpose, proven
 from twinhive.core.ports import FileReader, FileWriter
-from twinhive.replication.dump.claiming import is_token
+from twinhive.replication.dump.dump_ownership import is_token
 from twinhive.statements.interop.hive_dump.hive_layout import OWN, HivePlaces, dumps_of_database
 
 

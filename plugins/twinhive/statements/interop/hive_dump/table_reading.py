@@ -10,16 +10,16 @@ from twinhive.core.model.errors import Missing
 from twinhive.core.model.objects import TableKind
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter
-from twinhive.core.threads.each import in_threads
+from twinhive.core.threads.parallel_map import in_threads
 from twinhive.replication.dump.batch_records import write_file_list
-from twinhive.replication.dump.layout import DumpLayout
+from twinhive.replication.dump.dump_layout import DumpLayout
 from twinhive.replication.dump.manifest import LeftOutObject
 from twinhive.replication.dump.shards import TableRecord, encode_objects
 from twinhive.statements.interop.hive_dump.file_lines import decode_entries, decode_entry
+from twinhive.statements.interop.hive_dump.hive_dump_errors import incomplete, unusable
 from twinhive.statements.interop.hive_dump.hive_dump_reading import HiveTable
 from twinhive.statements.interop.hive_dump.hive_layout import HivePlaces
-from twinhive.statements.interop.hive_dump.refusals import incomplete, unusable
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 _MOST_OBJECTS = 2_000
 _THREADS = 8

@@ -12,11 +12,14 @@ from twinhive.core.model.files import ChecksumForm
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Function, Table
 from twinhive.core.ports import FileReader, FileWriter
-from twinhive.core.threads.each import Threads
+from twinhive.core.threads.parallel_map import Threads
+from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.shards import TableRecord, unpack_lines
-from twinhive.replication.dump.store import Dump
 from twinhive.statements.interop.hive_dump.constraint_descriptions import encode_constraints
 from twinhive.statements.interop.hive_dump.file_lines import encode_entry, encode_files
+from twinhive.statements.interop.hive_dump.hive_dump_errors import unsayable
+from twinhive.statements.interop.hive_dump.hive_dump_options import Terms
+from twinhive.statements.interop.hive_dump.hive_format_limits import check_file, check_table_name, check_values
 from twinhive.statements.interop.hive_dump.hive_layout import HivePlaces
 from twinhive.statements.interop.hive_dump.hive_structs import partition_text, table_text
 from twinhive.statements.interop.hive_dump.object_descriptions import (
@@ -26,10 +29,7 @@ from twinhive.statements.interop.hive_dump.object_descriptions import (
     Spec,
     encode_table,
 )
-from twinhive.statements.interop.hive_dump.refusals import unsayable
-from twinhive.statements.interop.hive_dump.sayable import check_file, check_table_name, check_values
-from twinhive.statements.interop.hive_dump.terms import Terms
-from twinhive.transfer.staged.staged import CopyItem
+from twinhive.transfer.staged.staged_files import CopyItem
 
 _THREADS = 8
 _AT_ONCE = 64

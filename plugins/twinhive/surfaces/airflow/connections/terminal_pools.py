@@ -5,7 +5,7 @@ from airflow.models.pool import Pool
 from twinhive.core.model.errors import InvalidSettings, TwinhiveError, Unreachable
 from twinhive.core.model.next_steps import command
 from twinhive.runtime.settings import PolicySettings
-from twinhive.surfaces.airflow.dags.task_places import named_pools
+from twinhive.surfaces.airflow.dags.task_resources import named_pools
 
 
 def missing_pools(name: str, policy: PolicySettings) -> list[TwinhiveError]:

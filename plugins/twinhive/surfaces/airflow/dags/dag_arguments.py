@@ -7,8 +7,8 @@ from typing import Any
 from airflow.sdk import DAG, Param
 
 from twinhive.runtime.settings import PolicyEntry
-from twinhive.surfaces.airflow.dags.lanes import priority_of
-from twinhive.surfaces.airflow.dags.task_places import TaskKind, placed
+from twinhive.surfaces.airflow.dags.lane_priorities import priority_of
+from twinhive.surfaces.airflow.dags.task_resources import TaskKind, placed
 from twinhive.surfaces.airflow.monitor.failure_callbacks import failure_callbacks
 from twinhive.surfaces.airflow.monitor.task_failures import RETRIES
 

@@ -9,10 +9,10 @@ from airflow.sdk import DAG, BaseOperator, Param
 from twinhive.runtime.settings import PolicyEntry
 from twinhive.surfaces.airflow.dags.dag_arguments import dag_arguments, with_form
 from twinhive.surfaces.airflow.dags.failover_dag import FAILOVER, PLANNED
-from twinhive.surfaces.airflow.dags.lanes import EVENT_LANE, EXTERNAL_LANE
+from twinhive.surfaces.airflow.dags.lane_priorities import EVENT_LANE, EXTERNAL_LANE
 from twinhive.surfaces.airflow.dags.params import dry_run_first
 from twinhive.surfaces.airflow.dags.switch_approval import APPROVE, approval
-from twinhive.surfaces.airflow.dags.task_places import TaskKind
+from twinhive.surfaces.airflow.dags.task_resources import TaskKind
 from twinhive.surfaces.airflow.tasks.failback_tasks import (
     ADOPT,
     DIVERGENCE,

@@ -10,10 +10,10 @@ from twinhive.operations.failover.failover import PROVE_QUIET
 from twinhive.operations.failover.fence.fencing import FENCE
 from twinhive.runtime.settings import PolicyEntry
 from twinhive.surfaces.airflow.dags.dag_arguments import dag_arguments, with_form
-from twinhive.surfaces.airflow.dags.lanes import EXTERNAL_LANE
+from twinhive.surfaces.airflow.dags.lane_priorities import EXTERNAL_LANE
 from twinhive.surfaces.airflow.dags.params import dry_run_first
 from twinhive.surfaces.airflow.dags.switch_approval import APPROVE, approval
-from twinhive.surfaces.airflow.dags.task_places import TaskKind
+from twinhive.surfaces.airflow.dags.task_resources import TaskKind
 from twinhive.surfaces.airflow.tasks.failover_tasks import (
     CATCH_UP,
     PREPARE,

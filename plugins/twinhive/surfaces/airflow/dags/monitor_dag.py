@@ -23,12 +23,12 @@ from typing import Any
 from airflow.sdk import DAG, Asset, BaseOperator, CronTriggerTimetable, SkipMixin
 
 from twinhive.core.model.errors import ActNow, TwinhiveError
-from twinhive.operations.journal.standing import Open, what_is_open
+from twinhive.operations.journal.open_records import Open, what_is_open
 from twinhive.operations.journal.writing import open_journal
-from twinhive.operations.observe.alert_memory import Judged, alarm, judge
-from twinhive.operations.observe.lag import PolicyLag
-from twinhive.operations.observe.lag_alerts import state_line
-from twinhive.replication.log.counted_events import recalled, remembered
+from twinhive.operations.monitoring.alert_memory import Judged, alarm, judge
+from twinhive.operations.monitoring.lag import PolicyLag
+from twinhive.operations.monitoring.lag_alerts import state_line
+from twinhive.replication.notification_log.event_backlog import recalled, remembered
 from twinhive.runtime.settings import Configuration, load_configuration
 from twinhive.runtime.wiring.lag_wiring import measure_policies
 from twinhive.runtime.wiring.publisher_wiring import measure_publishers

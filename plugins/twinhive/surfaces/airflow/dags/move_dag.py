@@ -6,11 +6,11 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.core.model.policy import Options
-from twinhive.federation.copies.move_primary import MovePrimary
+from twinhive.federation.placement.move_primary import MovePrimary
 from twinhive.runtime.settings import Configuration, load_configuration
 from twinhive.runtime.spark.cluster import SparkCluster
 from twinhive.runtime.wiring.table_move import MoveWiring
-from twinhive.statements.running.moving_primary import by_spark, planned
+from twinhive.statements.execution.moving_primary import by_spark, planned
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
 from twinhive.surfaces.airflow.connections.spark_connection import spark_cluster
 from twinhive.surfaces.airflow.dags.dag_arguments import ALWAYS, with_form

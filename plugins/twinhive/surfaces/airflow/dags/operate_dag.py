@@ -19,7 +19,7 @@ from twinhive.surfaces.airflow.connections.airflow_connections import resolve_fr
 from twinhive.surfaces.airflow.dags.dag_arguments import dag_arguments, with_form
 from twinhive.surfaces.airflow.dags.params import NOTHING_CHANGED, dry_run_first
 from twinhive.surfaces.airflow.dags.run_forms import checked_form
-from twinhive.surfaces.airflow.dags.task_places import TaskKind
+from twinhive.surfaces.airflow.dags.task_resources import TaskKind
 from twinhive.surfaces.airflow.monitor.recording import recorded_task
 from twinhive.surfaces.airflow.monitor.task_failures import as_airflow_failures
 from twinhive.surfaces.airflow.tasks.stage_task import StageOf, holder

@@ -6,7 +6,7 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, Param
 
 from twinhive.runtime.settings import Configuration, load_configuration
-from twinhive.statements.running import plan_statement, run_statement
+from twinhive.statements.execution import plan_statement, run_statement
 from twinhive.surfaces.airflow.dags.dag_arguments import ALWAYS, with_form
 from twinhive.surfaces.airflow.dags.params import NOTHING_CHANGED, dry_run_first
 from twinhive.surfaces.airflow.dags.run_forms import checked_form

@@ -12,8 +12,8 @@ from typing import Any
 from airflow.sdk.log import redact  # type: ignore[attr-defined]
 
 from twinhive.operations.alerting.alert_message import Letter, Message
-from twinhive.operations.journal.patience import within
 from twinhive.operations.journal.records import SentMessage
+from twinhive.operations.journal.time_limit import within
 from twinhive.operations.journal.writing import Journal
 from twinhive.runtime.settings.watch_settings import ChannelSettings, NotificationSettings
 from twinhive.surfaces.airflow.monitor import metrics

@@ -15,10 +15,10 @@ from typing import Any
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.watching.alerts import AlertKind
 from twinhive.operations.alerting.alert_message import Message
+from twinhive.operations.journal.open_records import Open, what_is_open
 from twinhive.operations.journal.records import WHOLE_RUN, Failure
-from twinhive.operations.journal.standing import Open, what_is_open
 from twinhive.operations.journal.writing import Journal, open_journal
-from twinhive.operations.observe.lag_alerts import Alert, Failing, failure_alert
+from twinhive.operations.monitoring.lag_alerts import Alert, Failing, failure_alert
 from twinhive.runtime.pipeline.phase_facts import FACTS, Start
 from twinhive.runtime.settings import load_configuration
 from twinhive.surfaces.airflow.monitor.alert_delivery import Teller

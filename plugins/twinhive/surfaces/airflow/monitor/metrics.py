@@ -13,10 +13,10 @@ from typing import Any
 from airflow.sdk.observability import stats
 from opentelemetry.metrics import get_meter_provider
 
-from twinhive.operations.journal.patience import within
-from twinhive.operations.observe.lag import PolicyLag
-from twinhive.operations.observe.publisher_alerts import is_in_trouble
-from twinhive.operations.observe.publishers import PublisherSeen
+from twinhive.operations.journal.time_limit import within
+from twinhive.operations.monitoring.lag import PolicyLag
+from twinhive.operations.monitoring.publisher_alerts import is_in_trouble
+from twinhive.operations.monitoring.publishers import PublisherSeen
 from twinhive.replication.verify.verification_outcome import Verified
 
 LAG_SECONDS = "twinhive.lag.seconds"

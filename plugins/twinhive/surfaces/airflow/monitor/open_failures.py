@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from twinhive.core.model.errors import ActNow, TryAgain, TwinhiveError
 from twinhive.core.model.watching.alerts import AlertKind
 from twinhive.operations.journal.records import Failure, OpenFailures
-from twinhive.operations.observe.lag_alerts import Failing
+from twinhive.operations.monitoring.lag_alerts import Failing
 from twinhive.runtime.pipeline.phases import PHASES, PLACEMENT_PHASES
 from twinhive.surfaces.airflow.monitor import metrics
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts
-from twinhive.federation.copies.copies_standing import TableCopies, copies_of
-from twinhive.federation.copies.placement_layout import copies_directory
+from twinhive.federation.placement.copies_status import TableCopies, copies_of
+from twinhive.federation.placement.placement_layout import copies_directory
 from twinhive.operations.journal.records import RecordedCopies
 
 

@@ -5,8 +5,8 @@ from dataclasses import fields
 
 from twinhive.operations.journal.records import HeldSets, PolicyState
 from twinhive.operations.journal.writing import Journal
-from twinhive.operations.observe.lag import PolicyLag
-from twinhive.operations.observe.lag_alerts import stalled_line
+from twinhive.operations.monitoring.lag import PolicyLag
+from twinhive.operations.monitoring.lag_alerts import stalled_line
 from twinhive.surfaces.airflow.monitor import metrics
 
 _TOLD = ("trouble", "stalled", "held_sets")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from twinhive.operations.journal.records import RecordedPublisher
 from twinhive.operations.journal.writing import Journal
-from twinhive.operations.observe.publisher_alerts import is_silent, standing_line
-from twinhive.operations.observe.publishers import PublisherSeen
+from twinhive.operations.monitoring.publisher_alerts import is_silent, standing_line
+from twinhive.operations.monitoring.publishers import PublisherSeen
 from twinhive.surfaces.airflow.monitor import metrics
 
 

@@ -8,26 +8,26 @@ from typing import Any
 
 from twinhive.core.model.files import Usage
 from twinhive.core.ports import WritePorts
-from twinhive.federation.copies.list_copies import CopiesListed
-from twinhive.federation.copies.publish_copies import CopiesPublished
+from twinhive.federation.placement.list_copies import CopiesListed
+from twinhive.federation.placement.publish_copies import CopiesPublished
 from twinhive.operations.journal.records import BatchRun, Outcome, RecordedTable, WindowRun
 from twinhive.operations.journal.writing import Journal
-from twinhive.operations.observe.follower import Follower
-from twinhive.operations.observe.inventory import InventoryEntry, read_tables
-from twinhive.operations.observe.lag import measure
-from twinhive.operations.observe.run_facts import BatchCopied, copies_of, facts_of, synced_tables, touched_tables
+from twinhive.operations.monitoring.inventory import InventoryEntry, read_tables
+from twinhive.operations.monitoring.lag import measure
+from twinhive.operations.monitoring.monitored_policy import Follower
+from twinhive.operations.monitoring.run_facts import BatchCopied, copies_of, facts_of, synced_tables, touched_tables
+from twinhive.replication.bootstrap.consolidation_round import Folded
 from twinhive.replication.bootstrap.copy_batch import Copied
 from twinhive.replication.bootstrap.gate import GateOpen
 from twinhive.replication.bootstrap.list_objects import ObjectsListed
 from twinhive.replication.bootstrap.load import Loaded
 from twinhive.replication.bootstrap.preflight import Checked
-from twinhive.replication.bootstrap.round import Folded
-from twinhive.replication.external.check_base import BaseChecked
-from twinhive.replication.external.pass_ import ExternalListed
-from twinhive.replication.external.sync_external import ExternalSynced
-from twinhive.replication.incremental.apply import WindowApplied
+from twinhive.replication.external_tables.check_base import BaseChecked
+from twinhive.replication.external_tables.list_external import ExternalListed
+from twinhive.replication.external_tables.sync_external import ExternalSynced
+from twinhive.replication.incremental.apply_stage import WindowApplied
 from twinhive.replication.incremental.window_stage import WindowCut
-from twinhive.replication.log.list_files import FilesListed
+from twinhive.replication.notification_log.list_files import FilesListed
 from twinhive.replication.scan.scan import Scanned
 from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.runtime.pipeline.phases import phases_before

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.sets.mark import SetMark
+from twinhive.core.model.sets.set_mark import SetMark
 from twinhive.core.ports import ReadPorts
 from twinhive.operations.journal.records import RecordedSet
 from twinhive.operations.journal.writing import Journal

@@ -17,12 +17,12 @@ from airflow.sdk.exceptions import (
 
 from twinhive.core.model.errors import TwinhiveError, about, may_pass
 from twinhive.core.model.files import Usage
-from twinhive.core.model.watching.at_work import CopyAtWork
+from twinhive.core.model.watching.copy_activity import CopyAtWork
 from twinhive.core.ports import WritePorts
 from twinhive.operations.journal.records import Failure, Outcome
 from twinhive.operations.journal.writing import Journal, open_journal
 from twinhive.replication.scan.scan import Scan
-from twinhive.replication.verify.look_again import LookAgain
+from twinhive.replication.verify.recheck import LookAgain
 from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.replication.verify.verify import Verify
 from twinhive.runtime.pipeline.phases import Effect, Step
@@ -30,7 +30,7 @@ from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.surfaces.airflow.monitor import metrics
 from twinhive.surfaces.airflow.monitor.recorded_proofs import proof_of
 from twinhive.surfaces.airflow.monitor.recorded_results import Recorder, TaskPlace, copied_batch
-from twinhive.surfaces.airflow.tasks.copy_notes import CopyNotes
+from twinhive.surfaces.airflow.tasks.copy_heartbeat import CopyNotes
 from twinhive.surfaces.airflow.tasks.stage_task import StageOf, is_last_try
 
 _LOG = logging.getLogger(__name__)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from airflow.sdk.execution_time.task_runner import RuntimeTaskInstance
 
 from twinhive.core.model.errors import TwinhiveError
-from twinhive.core.model.watching.at_work import CopyAtWork
+from twinhive.core.model.watching.copy_activity import CopyAtWork
 from twinhive.operations.journal.writing import open_journal
-from twinhive.operations.observe.follower import Limits
-from twinhive.operations.observe.lag import PolicyLag
+from twinhive.operations.monitoring.lag import PolicyLag
+from twinhive.operations.monitoring.monitored_policy import Limits
 from twinhive.runtime.settings import Configuration, PlacementEntry
 from twinhive.runtime.settings.watch_settings import CopyWatchSettings
 

@@ -15,15 +15,15 @@ from twinhive.federation.gateway.status.gateway_findings import GatewaysSeen
 from twinhive.federation.gateway.status.status_client import look_at
 from twinhive.operations.alerting.alert_message import Message
 from twinhive.operations.journal.address import is_shared, journal_address
+from twinhive.operations.journal.open_records import Open
 from twinhive.operations.journal.records import OpenFailures, SentMessage
-from twinhive.operations.journal.standing import Open
 from twinhive.operations.journal.writing import open_journal
-from twinhive.operations.observe.alert_memory import FORGET_SECONDS, Judged, Over, Standing, is_hidden, kind_of
-from twinhive.operations.observe.gateway_alerts import REMOTES, gateway_alerts
-from twinhive.operations.observe.lag import PolicyLag
-from twinhive.operations.observe.lag_alerts import ALL, Alert, alerts_of, state_line
-from twinhive.operations.observe.publisher_alerts import cluster_of, messages_of, publisher_alerts, standing_line
-from twinhive.operations.observe.publishers import PublisherSeen
+from twinhive.operations.monitoring.alert_memory import FORGET_SECONDS, Judged, Over, Standing, is_hidden, kind_of
+from twinhive.operations.monitoring.gateway_alerts import REMOTES, gateway_alerts
+from twinhive.operations.monitoring.lag import PolicyLag
+from twinhive.operations.monitoring.lag_alerts import ALL, Alert, alerts_of, state_line
+from twinhive.operations.monitoring.publisher_alerts import cluster_of, messages_of, publisher_alerts, standing_line
+from twinhive.operations.monitoring.publishers import PublisherSeen
 from twinhive.runtime.settings import Configuration
 from twinhive.runtime.settings.remotes import load_remotes, told_of_remotes
 from twinhive.runtime.settings.watch_settings import NotificationSettings

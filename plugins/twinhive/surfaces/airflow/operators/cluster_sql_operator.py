@@ -12,19 +12,19 @@ from airflow.sdk import BaseOperator
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.runtime.settings import Configuration, load_configuration
 from twinhive.runtime.spark.cluster import SparkCluster
-from twinhive.runtime.spark.endings import NextSteps
+from twinhive.runtime.spark.job_outcome import NextSteps
 from twinhive.runtime.spark.jobs import Job
 from twinhive.runtime.spark.sql_settings import SqlJobSettings
 from twinhive.runtime.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.runtime.wiring.routed_sql import RoutedSql, WaitsForCopy, routed_sql
-from twinhive.runtime.wiring.routing import RoutingWiring, cluster_of_metastore
+from twinhive.runtime.wiring.routing_wiring import RoutingWiring, cluster_of_metastore
 from twinhive.runtime.wiring.spark_settings import spark_settings
 from twinhive.surfaces.airflow.config_directory import config_directory
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
 from twinhive.surfaces.airflow.connections.spark_connection import spark_cluster
 from twinhive.surfaces.airflow.monitor.task_failures import RETRIES, as_airflow_failures
 from twinhive.surfaces.airflow.tasks.log_groups import FoldedLog
-from twinhive.surfaces.airflow.triggers.odd_answers import kept, odd_answers
+from twinhive.surfaces.airflow.triggers.unexplained_errors import kept, odd_answers
 
 _APPLICATION = "run_sql"
 _LOOK_AGAIN = timedelta(minutes=1)

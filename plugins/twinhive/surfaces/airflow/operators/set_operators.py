@@ -8,7 +8,7 @@ from airflow.sdk import BaseOperator
 
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.names import TableName
-from twinhive.core.model.sets.spec import set_text
+from twinhive.core.model.sets.set_spec import set_text
 from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet
 from twinhive.runtime.settings import ClusterSettings, Configuration, load_configuration
 from twinhive.runtime.wiring.cluster_wiring import cluster_metastore

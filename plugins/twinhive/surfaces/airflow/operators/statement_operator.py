@@ -8,7 +8,7 @@ from airflow.sdk import BaseOperator
 from twinhive.core.model.policy import Options
 from twinhive.runtime.settings import Configuration, load_configuration
 from twinhive.runtime.spark.cluster import SparkCluster
-from twinhive.statements.running import Answer, StatementPlace, run_statement
+from twinhive.statements.execution import Answer, StatementPlace, run_statement
 from twinhive.surfaces.airflow.config_directory import config_directory
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
 from twinhive.surfaces.airflow.connections.spark_connection import spark_cluster

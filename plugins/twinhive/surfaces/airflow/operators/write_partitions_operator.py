@@ -7,13 +7,13 @@ from airflow.sdk import BaseOperator
 
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.names import TableName
-from twinhive.core.model.sets.spec import set_text
+from twinhive.core.model.sets.set_spec import set_text
 from twinhive.publishing.partition_writes.write_request import PartitionWrite, SmallFiles
+from twinhive.publishing.sets.done_sets import sets_there
 from twinhive.publishing.sets.set_waiting import wanted_set
-from twinhive.publishing.sets.there import sets_there
 from twinhive.runtime.settings import Configuration, load_configuration
 from twinhive.runtime.spark.cluster import SparkCluster
-from twinhive.runtime.spark.endings import NextSteps
+from twinhive.runtime.spark.job_outcome import NextSteps
 from twinhive.runtime.spark.jobs import Job
 from twinhive.runtime.spark.write_settings import RowsOf, WriteJobSettings
 from twinhive.runtime.wiring.cluster_wiring import cluster_metastore

@@ -16,10 +16,10 @@ from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.surfaces.airflow.config_directory import config_directory
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
 from twinhive.surfaces.airflow.monitor.task_failures import RETRY_RULES, as_airflow_failures
-from twinhive.surfaces.airflow.sensors.pauses import LOOK_AGAIN, alone_now, kept_alone, pause_of
-from twinhive.surfaces.airflow.triggers.end_of_task import timeout_of
+from twinhive.surfaces.airflow.sensors.sensor_backoff import LOOK_AGAIN, alone_now, kept_alone, pause_of
+from twinhive.surfaces.airflow.triggers.deferral_delay import timeout_of
 from twinhive.surfaces.airflow.triggers.event_id_trigger import EventIdTrigger
-from twinhive.surfaces.airflow.triggers.odd_answers import kept, odd_answers, odd_of, trouble_of
+from twinhive.surfaces.airflow.triggers.unexplained_errors import kept, odd_answers, odd_of, trouble_of
 
 
 class ReplicatedEventIdSensor(BaseSensorOperator):

@@ -7,7 +7,7 @@ from typing import Any
 from airflow.sdk import BaseSensorOperator, timezone
 
 from twinhive.core.model.errors import InvalidSettings
-from twinhive.replication.external.in_sync import why_not_in_sync
+from twinhive.replication.external_tables.sync_status import why_not_in_sync
 from twinhive.runtime.settings import load_configuration
 from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.surfaces.airflow.config_directory import config_directory

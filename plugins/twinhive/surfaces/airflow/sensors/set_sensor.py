@@ -12,22 +12,22 @@ from airflow.triggers.base import BaseTrigger
 
 from twinhive.core.model.errors import InvalidSettings, Missing, TwinhiveError
 from twinhive.core.model.messages.topics import own_topic
-from twinhive.core.model.sets.spec import set_text
+from twinhive.core.model.sets.set_spec import set_text
 from twinhive.core.ports import MetastoreReader
+from twinhive.publishing.sets.done_sets import WantedSet, sets_there
 from twinhive.publishing.sets.set_waiting import wanted_set
-from twinhive.publishing.sets.there import WantedSet, sets_there
 from twinhive.runtime.settings import load_configuration
 from twinhive.runtime.wiring.cluster_wiring import cluster_metastore
-from twinhive.runtime.wiring.messages import MessagesWiring
+from twinhive.runtime.wiring.message_wiring import MessagesWiring
 from twinhive.surfaces.airflow.config_directory import config_directory
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
 from twinhive.surfaces.airflow.monitor.task_failures import RETRY_RULES, as_airflow_failures
 from twinhive.surfaces.airflow.operators.set_operators import SetPlace
-from twinhive.surfaces.airflow.sensors.pauses import LOOK_AGAIN, alone_now, kept_alone, pause_of
-from twinhive.surfaces.airflow.triggers.end_of_task import timeout_of
-from twinhive.surfaces.airflow.triggers.gone_tables import gone_meanwhile, is_replica
-from twinhive.surfaces.airflow.triggers.odd_answers import kept, odd_answers, odd_of, trouble_of
+from twinhive.surfaces.airflow.sensors.sensor_backoff import LOOK_AGAIN, alone_now, kept_alone, pause_of
+from twinhive.surfaces.airflow.triggers.deferral_delay import timeout_of
+from twinhive.surfaces.airflow.triggers.missing_tables import gone_meanwhile, is_replica
 from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
+from twinhive.surfaces.airflow.triggers.unexplained_errors import kept, odd_answers, odd_of, trouble_of
 
 
 class SetDoneSensor(BaseSensorOperator):

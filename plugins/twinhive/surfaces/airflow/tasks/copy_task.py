@@ -8,17 +8,17 @@ from typing import Any
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
-from twinhive.core.model.spoken import readable
+from twinhive.core.model.human_readable import readable
 from twinhive.core.model.text import Text
-from twinhive.federation.copies.copy_objects import CopyObjects
+from twinhive.federation.placement.copy_objects import CopyObjects
 from twinhive.hive.adapters.class_archive import class_archive
 from twinhive.hive.adapters.spark_package import native_package, package_cache, python_package
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
 from twinhive.runtime.spark.applications import application_file
 from twinhive.runtime.spark.copy_settings import CopySettings, ListedCopy
 from twinhive.runtime.spark.environment import ALWAYS, quiet_and_quick, spark_environment
-from twinhive.runtime.spark.lifeline import held
-from twinhive.runtime.spark.pulse import MOVES
+from twinhive.runtime.spark.executor_progress import MOVES
+from twinhive.runtime.spark.submitter_lock import held
 from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
 from twinhive.surfaces.airflow.dags.run_forms import checked_form

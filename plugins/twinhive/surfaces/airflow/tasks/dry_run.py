@@ -4,7 +4,7 @@ from typing import Any
 
 from airflow.sdk.exceptions import AirflowSkipException
 
-from twinhive.core.model.spoken import Say
+from twinhive.core.model.human_readable import Say
 from twinhive.runtime.dry_run.phase_plan import PhasePlan
 from twinhive.surfaces.airflow.tasks.log_groups import folded
 

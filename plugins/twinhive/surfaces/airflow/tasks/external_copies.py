@@ -1,7 +1,7 @@
 """Where the copies of external tables run: small ones in the task, the rest on the replica's Spark."""
 
-from twinhive.runtime.spark.by_size import LargeBySpark
-from twinhive.runtime.spark.endings import NextSteps
+from twinhive.runtime.spark.job_outcome import NextSteps
+from twinhive.runtime.spark.size_dispatch import LargeBySpark
 from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.surfaces.airflow.connections.spark_connection import spark_cluster
 

@@ -12,10 +12,10 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import WritePorts
-from twinhive.operations.actions.pausing import Unpause
+from twinhive.operations.actions.pause import Unpause
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.old_primary import QuietOldPrimary
-from twinhive.replication.requests.request_files import everything_requested
+from twinhive.replication.operator_requests.request_files import everything_requested
 from twinhive.surfaces.airflow.dags.params import NOTHING_CHANGED
 from twinhive.surfaces.airflow.dags.run_forms import checked_form
 from twinhive.surfaces.airflow.monitor.task_failures import as_airflow_failures

@@ -15,7 +15,7 @@ from twinhive.core.ports import WritePorts
 from twinhive.operations.actions.operation import a_reason
 from twinhive.operations.failover.failover import PROVE_QUIET, Failover
 from twinhive.operations.failover.fence.fencing import standing_fence
-from twinhive.operations.failover.promoting import said_of_promoted
+from twinhive.operations.failover.promote import said_of_promoted
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 from twinhive.surfaces.airflow.dags.params import NOTHING_CHANGED
 from twinhive.surfaces.airflow.tasks.stage_task import holder, is_last_try

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
+from twinhive.core.model.human_readable import Say
 from twinhive.core.model.printable import printable
-from twinhive.core.model.spoken import Say
 from twinhive.core.model.text import Text, render
-from twinhive.core.step.base import Detail
+from twinhive.core.step.step_base import Detail
 
 
 class FoldedLog:

@@ -9,12 +9,12 @@ from typing import Any
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import is_named
-from twinhive.core.model.sets.mark import SetMark
+from twinhive.core.model.sets.set_mark import SetMark
 from twinhive.core.ports import ReadPorts
-from twinhive.operations.observe.table_news import news_of, replicated_tables, shortcomings_of, tables_of_window
+from twinhive.operations.monitoring.table_updates import news_of, replicated_tables, shortcomings_of, tables_of_window
 from twinhive.publishing.sets.listed_sets import shown_sets
 from twinhive.replication.bootstrap.load import Loaded
-from twinhive.replication.incremental.apply import WindowApplied
+from twinhive.replication.incremental.apply_stage import WindowApplied
 from twinhive.replication.incremental.window_stage import WindowCut
 from twinhive.replication.replica.pending_files import pending_names
 from twinhive.replication.replica.sets_run import run_of_sets

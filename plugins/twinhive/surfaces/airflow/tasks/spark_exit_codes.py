@@ -4,7 +4,7 @@ import re
 
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.text import Text
-from twinhive.runtime.spark.endings import NextSteps, explain, last_words
+from twinhive.runtime.spark.job_outcome import NextSteps, explain, last_words
 
 _EXIT_CODE = re.compile(r"Error code is: (\d+)")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.runtime.pipeline.phases import Effect, Step, stage_of, stages_of
 from twinhive.runtime.pipeline.runner import RunOptions, step_of
 from twinhive.runtime.settings import load_configuration

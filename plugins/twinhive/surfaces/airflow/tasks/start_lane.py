@@ -4,10 +4,10 @@ from typing import Any
 
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 
-from twinhive.operations.actions.pausing import Unpause
-from twinhive.operations.failover.promoting import said_of_promoted
+from twinhive.operations.actions.pause import Unpause
+from twinhive.operations.failover.promote import said_of_promoted
 from twinhive.runtime.settings import PolicyEntry
-from twinhive.surfaces.airflow.dags.lanes import brings_data
+from twinhive.surfaces.airflow.dags.lane_priorities import brings_data
 from twinhive.surfaces.airflow.dags.run_forms import checked_form
 from twinhive.surfaces.airflow.monitor.task_failures import as_airflow_failures
 from twinhive.surfaces.airflow.tasks.failover_tasks import UNPLANNED

@@ -9,12 +9,12 @@ from airflow.sdk import BaseOperator, SkipMixin
 from twinhive.core.model.batches import label_for_airflow
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import WritePorts
-from twinhive.core.step.base import Then
-from twinhive.federation.copies.list_copies import CopiesListed
+from twinhive.core.step.step_base import Then
+from twinhive.federation.placement.list_copies import CopiesListed
+from twinhive.replication.bootstrap.consolidation_round import Folded
 from twinhive.replication.bootstrap.list_objects import ObjectsListed
-from twinhive.replication.bootstrap.round import Folded
-from twinhive.replication.external.pass_ import ExternalListed
-from twinhive.replication.external.sync_external import ExternalSynced
+from twinhive.replication.external_tables.list_external import ExternalListed
+from twinhive.replication.external_tables.sync_external import ExternalSynced
 from twinhive.replication.incremental.window_stage import WindowCut
 from twinhive.replication.replica.pending_files import pending_names
 from twinhive.runtime.dry_run.rehearsal import rehearse
@@ -22,8 +22,8 @@ from twinhive.runtime.pipeline.phases import hand_overs
 from twinhive.surfaces.airflow.dags import versions
 from twinhive.surfaces.airflow.dags.assets import announce_data
 from twinhive.surfaces.airflow.dags.run_forms import checked_form
+from twinhive.surfaces.airflow.monitor.monitor_watchdog import tell_of_silence
 from twinhive.surfaces.airflow.monitor.recording import Recording, recorded
-from twinhive.surfaces.airflow.monitor.silence import tell_of_silence
 from twinhive.surfaces.airflow.monitor.task_failures import as_airflow_failures
 from twinhive.surfaces.airflow.tasks.dry_run import DRY_RUN, PLAN, leave_to_a_real_run, say_plan
 from twinhive.surfaces.airflow.tasks.log_groups import FoldedLog

@@ -16,7 +16,7 @@ from twinhive.surfaces.airflow.dags.run_forms import checked_form
 from twinhive.surfaces.airflow.monitor.recording import recorded_task
 from twinhive.surfaces.airflow.monitor.task_failures import as_airflow_failures
 from twinhive.surfaces.airflow.tasks.stage_task import StageOf
-from twinhive.surfaces.airflow.triggers.end_of_task import noticed_within
+from twinhive.surfaces.airflow.triggers.deferral_delay import noticed_within
 
 SAID = "said"
 """Under this key `prepare` leaves what is to be approved, as one text."""

@@ -8,10 +8,10 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.text import render
 from twinhive.replication.incremental.event_reached import missing_of_database
-from twinhive.surfaces.airflow.triggers.end_of_task import EndOfTask
-from twinhive.surfaces.airflow.triggers.odd_answers import told_of
+from twinhive.surfaces.airflow.triggers.deferral_delay import EndOfTask
 from twinhive.surfaces.airflow.triggers.replica_watch import Unanswerable, looks
 from twinhive.surfaces.airflow.triggers.stored_trigger import opener, stored
+from twinhive.surfaces.airflow.triggers.unexplained_errors import told_of
 
 
 class EventIdTrigger(BaseTrigger):

@@ -7,9 +7,9 @@ from typing import Any
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
 from twinhive.publishing.messages.listening import LISTENING
-from twinhive.runtime.wiring.messages import open_broker
+from twinhive.runtime.wiring.message_wiring import open_broker
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
-from twinhive.surfaces.airflow.triggers.ear import heard
+from twinhive.surfaces.airflow.triggers.broker_listener import heard
 from twinhive.surfaces.airflow.triggers.stored_trigger import stored
 
 

@@ -12,11 +12,11 @@ from twinhive.core.model.errors import ActNow, Missing, TryAgain, may_pass
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
 from twinhive.core.ports import MetastoreReader
-from twinhive.publishing.sets.there import SetAnswer, WantedSet, set_answers
-from twinhive.surfaces.airflow.triggers.gone_tables import gone_meanwhile, is_replica
-from twinhive.surfaces.airflow.triggers.hearings import Hearing, Hearings
-from twinhive.surfaces.airflow.triggers.odd_answers import OddTime
+from twinhive.publishing.sets.done_sets import SetAnswer, WantedSet, set_answers
+from twinhive.surfaces.airflow.triggers.broker_subscriptions import Hearing, Hearings
+from twinhive.surfaces.airflow.triggers.missing_tables import gone_meanwhile, is_replica
 from twinhive.surfaces.airflow.triggers.one_thread import OneThread
+from twinhive.surfaces.airflow.triggers.unexplained_errors import OddTime
 
 POLL_SECONDS = 3.0
 TOLD_SECONDS = 60.0

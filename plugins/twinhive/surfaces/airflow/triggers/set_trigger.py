@@ -6,14 +6,14 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from twinhive.core.model.names import TableName
-from twinhive.core.model.sets.mark import SetMark
-from twinhive.core.model.sets.spec import SetSpec
-from twinhive.publishing.sets.there import WantedSet
-from twinhive.surfaces.airflow.triggers.end_of_task import EndOfTask
-from twinhive.surfaces.airflow.triggers.hearings import Hearing
-from twinhive.surfaces.airflow.triggers.odd_answers import told_of
+from twinhive.core.model.sets.set_mark import SetMark
+from twinhive.core.model.sets.set_spec import SetSpec
+from twinhive.publishing.sets.done_sets import WantedSet
+from twinhive.surfaces.airflow.triggers.broker_subscriptions import Hearing
+from twinhive.surfaces.airflow.triggers.deferral_delay import EndOfTask
 from twinhive.surfaces.airflow.triggers.replica_watch import SetQuestion, Unanswerable, looks
 from twinhive.surfaces.airflow.triggers.stored_trigger import opener, stored
+from twinhive.surfaces.airflow.triggers.unexplained_errors import told_of
 
 
 class SetDoneTrigger(BaseTrigger):

@@ -12,7 +12,7 @@ from twinhive.core.model.messages.hive_message import AnnouncementKind
 from twinhive.core.model.messages.topics import own_topic
 from twinhive.core.model.names import TableName
 from twinhive.publishing.messages.listening import LISTENING, listen_on
-from twinhive.surfaces.cli.messages.typed_places import messages_of
+from twinhive.surfaces.cli.messages.message_arguments import messages_of
 from twinhive.surfaces.cli.terminal import AsJson, Config, errors_shown
 
 app = typer.Typer(rich_markup_mode=None)

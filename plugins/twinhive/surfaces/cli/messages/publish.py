@@ -13,10 +13,10 @@ from twinhive.core.model.errors import ActNow
 from twinhive.federation.gateway.json_log import log_to
 from twinhive.publishing.messages.publisher_status import PublisherWatch
 from twinhive.publishing.messages.publishing_messages import Publisher, PublisherRules, run_publisher
-from twinhive.runtime.wiring.messages import MessagesWiring
+from twinhive.runtime.wiring.message_wiring import MessagesWiring
 from twinhive.surfaces.cli.json_output import print_json
 from twinhive.surfaces.cli.messages.loop_signals import StopBySignal
-from twinhive.surfaces.cli.messages.typed_places import messages_of
+from twinhive.surfaces.cli.messages.message_arguments import messages_of
 from twinhive.surfaces.cli.terminal import AsJson, Config, DryRun, errors_shown, say, without_airflow
 
 app = typer.Typer(rich_markup_mode=None)

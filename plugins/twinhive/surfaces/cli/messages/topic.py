@@ -8,7 +8,7 @@ from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.messages.topics import OWN_TOPIC, own_topic
 from twinhive.core.model.names import TableName
 from twinhive.surfaces.cli.json_output import print_json
-from twinhive.surfaces.cli.messages.typed_places import messages_of
+from twinhive.surfaces.cli.messages.message_arguments import messages_of
 from twinhive.surfaces.cli.terminal import AsJson, Config, errors_shown, say
 
 app = typer.Typer(rich_markup_mode=None)

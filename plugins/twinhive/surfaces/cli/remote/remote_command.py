@@ -13,13 +13,13 @@ from twinhive.core.model.remotes.definitions import Definition, Definitions, Rem
 from twinhive.core.model.text import Text, render
 from twinhive.federation.gateway.isolation import RemoteLimits
 from twinhive.federation.gateway.probe import Probed, RemoteState, probe
-from twinhive.replication.verify.remote_twins import RemoteTwin
+from twinhive.replication.verify.remote_replicas import RemoteTwin
 from twinhive.runtime.settings import Configuration
 from twinhive.runtime.wiring.gateway_wiring import RemotesWiring
 from twinhive.surfaces.cli.command_line import configuration_of, local_cluster
 from twinhive.surfaces.cli.connection_sources import resolver
 from twinhive.surfaces.cli.json_output import print_json
-from twinhive.surfaces.cli.remote import twins as remote_twins
+from twinhive.surfaces.cli.remote import remotes_check as remote_twins
 from twinhive.surfaces.cli.terminal import AsJson, Config, console, errors_shown, escape, waiting
 
 app = typer.Typer(rich_markup_mode=None)

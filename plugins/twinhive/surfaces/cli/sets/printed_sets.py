@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.table import Table as Shown
 
-from twinhive.core.model.sets.mark import SetMark
+from twinhive.core.model.sets.set_mark import SetMark
 from twinhive.publishing.sets.listed_sets import ListedSet, SetStanding
 from twinhive.surfaces.cli.terminal import console, escape
 

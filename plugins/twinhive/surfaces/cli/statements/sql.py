@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from twinhive.core.model.printable import printable
-from twinhive.statements.running import Answer, plan_statement, run_statement
+from twinhive.statements.execution import Answer, plan_statement, run_statement
 from twinhive.surfaces.cli.json_output import print_json
 from twinhive.surfaces.cli.script_argument import script_text
-from twinhive.surfaces.cli.statements.runs import SparkConf, SparkMaster, SparkTasks, place_of, print_plan
+from twinhive.surfaces.cli.statements.statement_options import SparkConf, SparkMaster, SparkTasks, place_of, print_plan
 from twinhive.surfaces.cli.terminal import AsJson, Config, DryRun, errors_shown, holder_of, print_stderr
 
 app = typer.Typer(rich_markup_mode=None)

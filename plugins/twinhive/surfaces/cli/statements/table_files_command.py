@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
+from twinhive.core.model.human_readable import readable
 from twinhive.core.model.names import TableName
-from twinhive.core.model.spoken import readable
-from twinhive.statements.running import StatementPlace, plan_statement, run_statement
+from twinhive.statements.execution import StatementPlace, plan_statement, run_statement
 from twinhive.statements.table_language.table_parsing import table_statement_text
 from twinhive.statements.table_language.table_values import ExportStatement, ImportStatement, TableStatement
 from twinhive.surfaces.cli.json_output import print_json
-from twinhive.surfaces.cli.pairs import pair
-from twinhive.surfaces.cli.statements.runs import SparkConf, SparkMaster, SparkTasks, place_of, print_plan
+from twinhive.surfaces.cli.key_value_options import pair
+from twinhive.surfaces.cli.statements.statement_options import SparkConf, SparkMaster, SparkTasks, place_of, print_plan
 from twinhive.surfaces.cli.terminal import AsJson, Config, DryRun, errors_shown, holder_of, print_stderr, say
 
 app = typer.Typer(rich_markup_mode=None)

@@ -8,7 +8,7 @@ from typing import Any
 from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.request import CompareBy, Mode, SyncOptions
 from twinhive.transfer.tree.tree_actions import ActionKind
-from twinhive.transfer.tree.verified import KnowsPairs, pair_digest
+from twinhive.transfer.tree.verified_pairs import KnowsPairs, pair_digest
 
 # The letters whose state a listing tells; checksum type and block size belong to a file's bytes.
 _LISTED = {"r": "replication", "u": "owner", "g": "group", "p": "permission", "t": "modified_ms"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.files import FileStatus, parent
 from twinhive.core.ports import FileReader
-from twinhive.core.threads.each import in_threads
+from twinhive.core.threads.parallel_map import in_threads
 
 _WORTH = 3
 """So many directories of one parent are listed with it; fewer are asked for one by one."""

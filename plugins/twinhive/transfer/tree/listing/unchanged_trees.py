@@ -8,9 +8,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from twinhive.core.model.errors import ActNow
 from twinhive.core.ports import FileReader, TreeReader
-from twinhive.core.threads.each import in_threads
+from twinhive.core.threads.parallel_map import in_threads
 from twinhive.transfer.tree.listing.lister import Page, Unlisted
-from twinhive.transfer.tree.listing.unchanged import NothingToDo, SomethingToDoError, asked_pairs, planner_of
+from twinhive.transfer.tree.listing.noop_check import NothingToDo, SomethingToDoError, asked_pairs, planner_of
 from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectory
 from twinhive.transfer.tree.listing.walk import PairedDirectory
 from twinhive.transfer.tree.path_rule import Layout

@@ -12,7 +12,7 @@ from twinhive.core.model.files import FileStatus, name_order
 from twinhive.core.ports import FileReader
 from twinhive.transfer.tree.listing.lister import Lister, Page, Unlisted
 from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectories, WaitingDirectory
-from twinhive.transfer.tree.tree_places import has_only_ours
+from twinhive.transfer.tree.work_directories import has_only_ours
 
 Pair = tuple[str, FileStatus | None, FileStatus | None]
 """A name, and what each side has of that name in one directory."""

@@ -8,8 +8,8 @@ from twinhive.transfer.tree.planning.plan import Plan, Unreadable
 from twinhive.transfer.tree.planning.planner import Planner
 from twinhive.transfer.tree.request import OnUnreadable, SyncOptions
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
-from twinhive.transfer.tree.tree_places import is_ours
-from twinhive.transfer.tree.verified import VerifiedPairs
+from twinhive.transfer.tree.verified_pairs import VerifiedPairs
+from twinhive.transfer.tree.work_directories import is_ours
 
 _SHOWN = 20
 

@@ -18,8 +18,8 @@ from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.tally import Tally
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
-from twinhive.transfer.tree.tree_places import Places, is_ours
-from twinhive.transfer.tree.verified import KnowsPairs
+from twinhive.transfer.tree.verified_pairs import KnowsPairs
+from twinhive.transfer.tree.work_directories import Places, is_ours
 
 _SKIP = ActionKind.SKIP
 

@@ -5,17 +5,17 @@ from dataclasses import replace
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import FileStatus, join
 from twinhive.core.ports import TreeReader
-from twinhive.transfer.tree.listing.unfinished import left_out
+from twinhive.transfer.tree.listing.unfinished_files import left_out
 from twinhive.transfer.tree.listing.waiting_directories import WaitingDirectory
 from twinhive.transfer.tree.path_rule import Layout, Root
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.planning.planner import Planner, above_of
 from twinhive.transfer.tree.request import SyncOptions
-from twinhive.transfer.tree.snapshots.difference import NoDifference, SnapshotDifference, read_difference
+from twinhive.transfer.tree.snapshots.snapshot_diff import NoDifference, SnapshotDifference, read_difference
 from twinhive.transfer.tree.snapshots.snapshot_sync import SnapshotChoice, from_snapshot
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
-from twinhive.transfer.tree.tree_places import has_only_ours
-from twinhive.transfer.tree.verified import VerifiedPairs
+from twinhive.transfer.tree.verified_pairs import VerifiedPairs
+from twinhive.transfer.tree.work_directories import has_only_ours
 
 
 def plan_difference(

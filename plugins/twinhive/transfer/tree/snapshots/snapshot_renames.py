@@ -15,14 +15,14 @@ from typing import Any
 
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import is_below, join
-from twinhive.core.model.outside_paths import is_collapsed
+from twinhive.core.model.untrusted_paths import is_collapsed
 from twinhive.core.ports import FileWriter, if_there
-from twinhive.transfer.engine.workers import twice
+from twinhive.transfer.engine.copy_retries import twice
 from twinhive.transfer.tree.deleting import put_away
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import Deletes, SyncOptions
 from twinhive.transfer.tree.tally import Tally
-from twinhive.transfer.tree.tree_places import Places
+from twinhive.transfer.tree.work_directories import Places
 
 _Renames = list[list[str]]
 

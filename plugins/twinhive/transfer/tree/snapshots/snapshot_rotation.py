@@ -8,10 +8,10 @@ from twinhive.transfer.tree.path_rule import Layout
 from twinhive.transfer.tree.planning.make_plan import make_plan
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.request import SyncOptions
-from twinhive.transfer.tree.snapshots.difference import NoDifference
 from twinhive.transfer.tree.snapshots.difference_plan import plan_difference
+from twinhive.transfer.tree.snapshots.snapshot_diff import NoDifference
 from twinhive.transfer.tree.snapshots.snapshot_sync import SNAPSHOT_PREFIX, SnapshotChoice, choose, from_snapshot
-from twinhive.transfer.tree.verified import VerifiedPairs
+from twinhive.transfer.tree.verified_pairs import VerifiedPairs
 
 
 class Snapshots:

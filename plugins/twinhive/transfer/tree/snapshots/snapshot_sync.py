@@ -13,7 +13,7 @@ from twinhive.core.model.files import SnapshotChange, join, short_hash
 from twinhive.core.ports import SnapshotReader, TreeReader
 from twinhive.transfer.tree.path_rule import Layout
 from twinhive.transfer.tree.request import Mode, SyncOptions
-from twinhive.transfer.tree.tree_places import is_ours
+from twinhive.transfer.tree.work_directories import is_ours
 
 SNAPSHOT_PREFIX = "twinhive-"
 """What the names of all snapshots begin with that copies make."""

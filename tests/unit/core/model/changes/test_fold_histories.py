@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.support.hive.model_metastore import NAMES, ModelMetastore, State, checksum_of, length_of
 from tests.support.seeds import of_the_day
+from twinhive.core.model.changes.affected_objects import tables_of
 from twinhive.core.model.changes.contents import Content, PartitionState, Shard, SourceFile, TableState
-from twinhive.core.model.changes.facts import tables_of
 from twinhive.core.model.changes.kinds import Event
 from twinhive.core.model.files import join, relative_to
 from twinhive.core.model.names import TableName

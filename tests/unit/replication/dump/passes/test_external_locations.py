@@ -6,7 +6,7 @@ import pytest
 
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.names import TableName
-from twinhive.replication.dump.passes.entries import Entry
+from twinhive.replication.dump.passes.external_entries import Entry
 from twinhive.replication.dump.passes.external_locations import decode_locations, encode_locations
 
 EVENTS = TableName("sales", "events")

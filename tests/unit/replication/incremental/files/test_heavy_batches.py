@@ -3,10 +3,10 @@
 from tests.support.builders import a_table
 from tests.support.worlds.fake_world import World, a_world, tuned
 from twinhive.core.model.policy import Policy
-from twinhive.core.step.base import Work
+from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
+from twinhive.replication.dump.dump_store import Dump, current_dump
 from twinhive.replication.dump.manifest import DumpManifest
-from twinhive.replication.dump.store import Dump, current_dump
 from twinhive.runtime.pipeline.phases import BOOTSTRAP
 from twinhive.runtime.pipeline.runner import run_phase, run_rounds
 from twinhive.transfer.staged.job import CopyJob

@@ -20,8 +20,8 @@ from tests.unit.replication.incremental.files.test_salvage import (
 )
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import TwinhiveError, Unreachable
-from twinhive.replication.dump.layout import WHOLE_TABLES, result_path
-from twinhive.replication.requests.request_files import request_table
+from twinhive.replication.dump.dump_layout import WHOLE_TABLES, result_path
+from twinhive.replication.operator_requests.request_files import request_table
 
 
 def results(followed: Followed, prefix: str = "") -> list[str]:

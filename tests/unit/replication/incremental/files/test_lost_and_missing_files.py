@@ -19,7 +19,7 @@ from tests.unit.replication.incremental.files.test_salvage import (
 )
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import TwinhiveError, Unreachable
-from twinhive.core.model.frozen import frozen_tables
+from twinhive.core.model.quarantine import frozen_tables
 
 
 def copy_all_but_orders(followed: Followed) -> None:

@@ -16,7 +16,7 @@ from tests.unit.replication.incremental.files.test_salvage import (
 )
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow
-from twinhive.core.model.frozen import frozen_tables
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 
 BOTH = pytest.mark.parametrize("consistency", ["every_event", "window_end"])

@@ -18,11 +18,11 @@ from tests.unit.replication.incremental.files.test_salvage import (
 )
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, CopyDiffers, Refused, TryAgain, TwinhiveError, Unreachable
-from twinhive.core.model.frozen import frozen_tables
-from twinhive.core.step.base import Work
+from twinhive.core.model.quarantine import frozen_tables
+from twinhive.core.step.step_base import Work
 from twinhive.replication.dump.batch_records import copied_batch
-from twinhive.replication.dump.layout import DumpKind, result_path
-from twinhive.replication.dump.store import Dump, dumps_of, open_dump
+from twinhive.replication.dump.dump_layout import DumpKind, result_path
+from twinhive.replication.dump.dump_store import Dump, dumps_of, open_dump
 from twinhive.replication.incremental.salvage import Salvage
 from twinhive.replication.replica.replica_state import read_state
 from twinhive.runtime.pipeline.phases import APPLY, INCREMENTAL

@@ -8,7 +8,7 @@ from tests.support.builders import a_policy
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.core.model.errors import Missing
 from twinhive.replication.dump.named_files import NamedFiles
-from twinhive.replication.requests.request_files import (
+from twinhive.replication.operator_requests.request_files import (
     everything_is_done,
     everything_requested,
     is_paused,

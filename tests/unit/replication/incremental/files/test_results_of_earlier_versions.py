@@ -21,8 +21,8 @@ from tests.unit.replication.incremental.files.test_salvage import (
 )
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, TwinhiveError, Unreachable
-from twinhive.core.model.frozen import frozen_tables
-from twinhive.replication.dump.layout import result_path
+from twinhive.core.model.quarantine import frozen_tables
+from twinhive.replication.dump.dump_layout import result_path
 
 _MOST_LISTED = 100
 

@@ -14,9 +14,9 @@ from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, Refused, Unexplained
 from twinhive.core.model.files import join
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
-from twinhive.replication.dump.claiming import discard_dump
-from twinhive.replication.dump.layout import DumpKind
-from twinhive.replication.dump.store import dumps_of, open_dump
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_ownership import discard_dump
+from twinhive.replication.dump.dump_store import dumps_of, open_dump
 from twinhive.replication.incremental import staged_windows
 from twinhive.replication.incremental.kept_windows import DIRECTORY, kept_windows
 from twinhive.runtime.pipeline.phases import INCREMENTAL

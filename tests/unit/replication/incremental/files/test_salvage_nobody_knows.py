@@ -16,9 +16,9 @@ from tests.unit.replication.incremental.files.test_salvage import (
 )
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import Unexplained
-from twinhive.replication.dump.claiming import discard_dump
-from twinhive.replication.dump.layout import DumpKind
-from twinhive.replication.dump.store import dumps_of
+from twinhive.replication.dump.dump_layout import DumpKind
+from twinhive.replication.dump.dump_ownership import discard_dump
+from twinhive.replication.dump.dump_store import dumps_of
 from twinhive.replication.incremental.kept_windows import kept_windows
 
 

@@ -10,7 +10,7 @@ from tests.unit.operations.failover.test_failover import HOLDER, parameters, pos
 from tests.unit.replication.incremental.files.test_salvage import UP_TO_COPY, at_replica, at_source, changed, take_over
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, Refused, Unexplained
-from twinhive.core.model.frozen import frozen_tables, with_frozen
+from twinhive.core.model.quarantine import frozen_tables, with_frozen
 from twinhive.core.model.text import Reader, render
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 from twinhive.replication.incremental.salvage import Salvage, Salvaged

@@ -14,8 +14,8 @@ from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, Refused, TwinhiveError, Unexplained, Unreachable
 from twinhive.core.model.marks import PHASE, Phase
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
-from twinhive.replication.dump import cleaning
-from twinhive.replication.requests.request_files import request_table
+from twinhive.replication.dump import staging_cleanup
+from twinhive.replication.operator_requests.request_files import request_table
 
 CALLS = pytest.mark.parametrize("call", ["drop_table", "create_table"])
 
@@ -122,7 +122,7 @@ def test_what_comes_after_the_end_of_a_window_holds_nothing_up(monkeypatch: pyte
     def refuse(*_: Any) -> None:
         raise Refused("staging cannot be cleaned")
 
-    monkeypatch.setattr(cleaning, "clean_staging", refuse)
+    monkeypatch.setattr(staging_cleanup, "clean_staging", refuse)
     assert any("staging cannot be cleaned" in line for line in take_over(followed))
     assert at_replica(followed) == held
 

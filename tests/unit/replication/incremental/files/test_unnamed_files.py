@@ -14,11 +14,11 @@ from tests.unit.replication.incremental.test_incremental_killed import follow_no
 from tests.unit.runtime.dry_run.test_rehearsal import plan, section
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import base_name
-from twinhive.core.model.frozen import frozen_tables
 from twinhive.core.model.marks import SOURCE_PLACE
 from twinhive.core.model.names import TableName
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.operations.actions.replica_status import read_status
-from twinhive.replication.log.unnamed_files import _Looking
+from twinhive.replication.notification_log.unnamed_files import _Looking
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_rounds
 
@@ -333,7 +333,7 @@ def test_nested_files_are_found_when_a_rename_comes_while_they_are_looked_at(
 def test_far_behind_a_directory_without_nested_files_does_not_make_each_window_read_all_the_log(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("twinhive.replication.log.unnamed_files._NEAR_EVENTS", 10)
+    monkeypatch.setattr("twinhive.replication.notification_log.unnamed_files._NEAR_EVENTS", 10)
     followed = Followed(tuned(window_events=1))
     followed.users.add_partitions("orders", {("new",): {"f": b"named"}})
     for number in range(150):

@@ -7,12 +7,12 @@ import pytest
 
 from tests.support.worlds.fake_world import Killed, tuned
 from tests.unit.replication.incremental.names.test_renames_across_databases import ELSEWHERE, Staged
+from twinhive.core.directory_marks.directories import table_mark
 from twinhive.core.model.errors import ActNow, TryAgain
-from twinhive.core.model.frozen import frozen_tables
 from twinhive.core.model.names import TableName
-from twinhive.core.owned.directories import table_mark
-from twinhive.replication.incremental import whole_tables, window_writer
-from twinhive.replication.requests.request_files import request_table, requested_tables
+from twinhive.core.model.quarantine import frozen_tables
+from twinhive.replication.incremental import tables_to_resync, window_writer
+from twinhive.replication.operator_requests.request_files import request_table, requested_tables
 from twinhive.runtime.pipeline.phases import INCREMENTAL
 
 FRESH = TableName("sales", "fresh")
@@ -192,8 +192,8 @@ def test_what_the_replica_has_is_asked_in_one_call_for_all_tables_of_a_window(
     followed.to_the_end()
     for name in names:
         followed.users.set_location(name, f"hdfs://east/elsewhere/{name}")
-    look = whole_tables.stamps_of
-    monkeypatch.setattr(whole_tables, "stamps_of", lambda *args: asked.append(args[-1]) or look(*args))
+    look = tables_to_resync.stamps_of
+    monkeypatch.setattr(tables_to_resync, "stamps_of", lambda *args: asked.append(args[-1]) or look(*args))
     followed.run_with(followed.world.ports())
     assert [set(some) for some in asked if set(some) == set(names)]
     assert len(asked) <= 4

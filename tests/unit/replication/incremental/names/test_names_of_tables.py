@@ -12,12 +12,16 @@ from tests.support.worlds.fake_world import World, a_world, tuned
 from tests.support.worlds.repl_world import ReplWorld
 from tests.support.worlds.twins import assert_twin
 from tests.unit.operations.actions.test_operations import HOLDER, insert_and_lose
-from twinhive.core.model.frozen import frozen_tables
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.operations.actions.replica_status import read_status
 from twinhive.operations.actions.resync import Resync
 from twinhive.operations.actions.skip_event import SkipEvent
-from twinhive.operations.observe.inventory import read_tables
-from twinhive.replication.requests.request_files import policies_with_requests, requested_tables, skipped_events
+from twinhive.operations.monitoring.inventory import read_tables
+from twinhive.replication.operator_requests.request_files import (
+    policies_with_requests,
+    requested_tables,
+    skipped_events,
+)
 
 # What Hive allows by default (metastore.support.special.characters.tablename), and what configuration may add.
 ALPHABET = string.ascii_lowercase + string.digits + "%&'()*+,-./:;<=>?[]_|{}$^!~#@ " + '"\\`é日'

@@ -8,7 +8,7 @@ from tests.support.builders import a_partition
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.marks import DIRECTORY_MARK
 from twinhive.core.model.objects import Table
-from twinhive.replication.apply.trouble import ObjectTrouble
+from twinhive.replication.apply.apply_failures import ObjectTrouble
 
 
 def orders(followed: Followed) -> Table:

@@ -7,7 +7,7 @@ from twinhive.core.model.files import FileStatus
 from twinhive.transfer.tree.listing.compare import Comparison, unwritable
 from twinhive.transfer.tree.request import SyncOptions
 from twinhive.transfer.tree.tree_actions import ActionKind
-from twinhive.transfer.tree.verified import VerifiedPairs, pair_digest
+from twinhive.transfer.tree.verified_pairs import VerifiedPairs, pair_digest
 
 SOURCE = FileStatus("hdfs://east/f", 10, 1000, False, 7, "hive", "staff", 0o640, 128, 3, 900)
 TARGET = replace(SOURCE, path="hdfs://west/f", file_id=8, modified_ms=2000)

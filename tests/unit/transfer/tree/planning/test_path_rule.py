@@ -5,7 +5,7 @@ from twinhive.core.model.errors import ActNow, AlreadyThere, InvalidSettings, Mi
 from twinhive.core.model.files import base_name, join
 from twinhive.transfer.tree.path_rule import Layout, lay_out
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
-from twinhive.transfer.tree.tree_places import Places, is_ours
+from twinhive.transfer.tree.work_directories import Places, is_ours
 
 
 class Case:

@@ -1,0 +1,68 @@
+"""Give marks of fresh copies a newer event before the log loses theirs: nobody could judge these copies any more.
+
+Nothing is copied for it: who looks at a table has found its copies fresh as of the newest event.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from twinhive.core.model.changes.events import Position
+from twinhive.core.model.placement.touches import Values
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import EventLog, Lease, WritePorts
+from twinhive.federation.placement.copied_objects import Marked
+from twinhive.federation.placement.copy_freshness import TableFound, our_mark
+from twinhive.federation.placement.lost_updates import rewrite_marks
+from twinhive.federation.placement.marking_copies import Marks
+from twinhive.federation.placement.placement_state import LookedAt
+
+NOTHING = -1
+"""No mark is of such an event."""
+_YOUNG_SECONDS = 3600
+"""The event of a mark is not taken for an old one before, however short the log is."""
+
+
+def due_event(log: EventLog, before: LookedAt | None, end: Position, now: float) -> int:
+    """Return up to which event marks are to be dated anew, `NOTHING` where none is.
+
+    They are when the oldest one lies in the older half of the time that the log tells of; and when its event is gone.
+    """
+    oldest = before.oldest_mark if before else None
+    if before is None or oldest is None or oldest >= end.event_id:
+        return NOTHING
+    following = log.events_after(oldest, 1)
+    if not following or following[0].event_id > oldest + 1:
+        return max(oldest, _middle(following[0].event_id if following else end.event_id, end))
+    # Where nothing happens the log gets no younger: the time that has passed since is ours.
+    newest = end.time + (max(0.0, now - before.seen) if before.seen and before.position == end else 0.0)
+    marked = following[0].time
+    if newest - marked < _YOUNG_SECONDS:
+        return NOTHING
+    first = next(iter(log.events_after(0, 1)), following[0])
+    is_old = 2 * (marked - first.time) < newest - first.time
+    return max(oldest, _middle(first.event_id, end)) if is_old else NOTHING
+
+
+def _middle(first: int, end: Position) -> int:
+    return (first + end.event_id) // 2
+
+
+def oldest_after(found: TableFound, due: int, event_id: int) -> int | None:
+    """Return the oldest event of a table's marks once those that are due bear a newer one."""
+    return min((event_id if mark.event_id <= due else mark.event_id for mark in found.marks.values()), default=None)
+
+
+def date_anew(
+    ports: WritePorts, lease: Lease, policy: Policy, found: TableFound, due: int, event_id: int
+) -> tuple[int, list[str]]:
+    """Let marks that are due bear an event as of which the copies were found fresh.
+
+    Return of how many, and the names of objects that others have changed in the same moment. Raises LeaseLost.
+    """
+    due_marks = {values: mark for values, mark in found.marks.items() if mark.event_id <= due}
+
+    def newer(there: Mapping[Values, Marked]) -> Marks:
+        same = (values for values, one in there.items() if our_mark(one, policy) == due_marks[values])
+        return {values: replace(due_marks[values], event_id=event_id) for values in same}
+
+    return rewrite_marks(ports, lease, policy, found.name, due_marks, newer)

@@ -1,0 +1,144 @@
+"""What the log says of a placement's tables since an event."""
+
+from dataclasses import dataclass
+
+from twinhive.core.model.changes.events import Position
+from twinhive.core.model.names import TableName
+from twinhive.core.model.placement.copy_marks import CopyMark
+from twinhive.core.model.placement.touches import Values
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import MetastoreReader
+from twinhive.federation.routing.log_tail import NEVER, LogTail, Reading, Touches
+from twinhive.hive.events.reader import position_at
+
+
+@dataclass(frozen=True)
+class CopyNews:
+    """What was touched of the tables of a database after an event, up to `end`."""
+
+    database: str
+    tail: LogTail
+
+    @classmethod
+    def nothing(cls, policy: Policy, log_id: str, here: Position) -> "CopyNews":
+        """Return what is told where nothing has happened since an event."""
+        return cls(policy.source.database, LogTail(log_id, here.event_id, here, since=here.event_id))
+
+    @property
+    def begin(self) -> int:
+        """The event after which it was read."""
+        return self.tail.begin
+
+    @property
+    def end(self) -> Position:
+        """The newest event that was read."""
+        return self.tail.end
+
+    @property
+    def tables(self) -> set[str]:
+        """The tables that were touched."""
+        return {name.table for name in self.tail.touches if name.database == self.database}
+
+    @property
+    def is_whole(self) -> bool:
+        """True when it is known of each table whether anything has touched it."""
+        return self.tail.is_whole
+
+    def of(self, table: str) -> Touches:
+        """Return what touched a table."""
+        return self.tail.touches.get(TableName(self.database, table), ())
+
+    def not_told(self, table: str, after_event: int) -> str | None:
+        """Say why nobody knows what has happened to a table after an event; None where it is known."""
+        return self.tail.not_told(TableName(self.database, table), after_event)
+
+    def is_same(self, table: str, values: Values, after_event: int) -> bool:
+        """True when an object is what it was as of an event, and that is known."""
+        return self.tail.is_same(TableName(self.database, table), values, after_event)
+
+    def is_current(self, table: str, values: Values, mark: CopyMark) -> bool:
+        """True for a copy that the log does not speak against; up to `begin` it was found fresh by who has read it."""
+        is_of_it = mark.is_of(self.tail.log_id, self.end.event_id)
+        return is_of_it and self.is_same(table, values, max(mark.event_id, self.begin))
+
+
+def read_news(log: MetastoreReader, policy: Policy, begin: Position, log_id: str) -> CopyNews:
+    """Read the log from an event to its end."""
+    reading = _reading(policy, begin, log_id)
+    reading.go_on(log)
+    return CopyNews(policy.source.database, reading.tail)
+
+
+def newest_news(
+    log: MetastoreReader, policy: Policy, after_event: int, log_id: str, newest: int | None = None
+) -> CopyNews:
+    """Read what came after an event that was read a while ago, in as few calls as can be.
+
+    `newest` is the newest event as it was known just before; None: it is asked for.
+    """
+    reading = _reading(policy, Position(after_event), log_id)
+    _read_to(log, reading, log.current_event_id() if newest is None else newest)
+    return CopyNews(policy.source.database, reading.tail)
+
+
+@dataclass
+class NewsSinceList:
+    """What the log tells since a list was made: each event is read once, however many pieces are published."""
+
+    log: MetastoreReader
+    reading: Reading
+    _is_read: bool = True
+
+    @classmethod
+    def begin(cls, log: MetastoreReader, policy: Policy, here: Position, log_id: str) -> "NewsSinceList | None":
+        """Read what came after the event of a list; None where the log is another one than the list was made under.
+
+        The event itself proves the log, as long as it is there: a restored metastore gives its number to another one.
+        """
+        reading = _reading(policy, here, log_id)
+        rows = log.events_after(here.event_id - 1, _AT_ONCE) if here.digest else []
+        if not rows or rows[0].event_id != here.event_id:
+            newest = log.current_event_id()
+            if log.log_id() != log_id or newest < here.event_id:
+                return None
+            _read_to(log, reading, newest)
+        elif rows[0].position != here:
+            return None
+        else:
+            for row in rows[1:]:
+                reading.take(row)
+        return cls(log, reading)
+
+    def so_far(self, policy: Policy) -> CopyNews:
+        """Return what the log tells now; what was read to begin with is not read again for the first piece.
+
+        What happens while that is put in place comes after the event of its marks, and is given back.
+        """
+        if not self._is_read:
+            _read_on(self.log, self.reading)
+        self._is_read = False
+        return CopyNews(policy.source.database, self.reading.tail)
+
+
+_AT_ONCE = 300
+
+
+def _read_on(log: MetastoreReader, reading: Reading) -> None:
+    while rows := log.events_after(reading.end.event_id, _AT_ONCE):
+        for row in rows:
+            reading.take(row)
+
+
+def _read_to(log: MetastoreReader, reading: Reading, newest: int) -> None:
+    """Read on; what the log does not tell up to its newest event is said."""
+    _read_on(log, reading)
+    if newest < reading.begin:
+        reading.lose(f"the log ends with event {newest}", NEVER)
+    elif reading.end.event_id < newest:
+        # A log that was emptied is not one in which nothing has happened.
+        reading.lose(f"the log has no event {reading.end.event_id + 1}", newest)
+        reading.end = position_at(log, newest)
+
+
+def _reading(policy: Policy, begin: Position, log_id: str) -> Reading:
+    return Reading(log_id, begin.event_id, begin, policy.source.database, policy.follows)

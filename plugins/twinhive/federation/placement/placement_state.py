@@ -1,0 +1,119 @@
+"""What is remembered of a placement between two runs: up to which event, and what was copied then.
+
+It is a memory only: who finds none, or one of another text of the placement, looks at everything. A placement in which
+nothing has happened costs one look into the log, and one at each directory around those that are copied: what was seen
+there is compared as one digest, however many partitions there are.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from twinhive.core.model.changes.events import Position
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import FileReader, FileWriter, if_there
+from twinhive.federation.placement.copied_objects import CopyObject, line_of
+from twinhive.federation.placement.parent_digests import Around
+from twinhive.federation.placement.placement_layout import position_path, record_path
+from twinhive.replication.dump.json_files import read_json, write_json
+from twinhive.replication.dump.shards import pack_lines, unpack_lines
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """Up to which event all has been looked at.
+
+    touched   at which event a table was found changed last
+    around    of tables of which nothing was missing: the directories around their own, as they were then
+    marked    the oldest event that a mark of a table bears, None where it has none
+    seen      when the position was found first, by our clock: 0 where that is not known
+    """
+
+    log_id: str
+    position: Position
+    touched: Mapping[str, int] = field(default_factory=dict)
+    around: Mapping[str, Around] = field(default_factory=dict)
+    marked: Mapping[str, int | None] = field(default_factory=dict)
+    seen: float = 0.0
+
+    @property
+    def oldest_mark(self) -> int | None:
+        """The oldest event that a mark bears, None where nothing is marked."""
+        return min((event_id for event_id in self.marked.values() if event_id is not None), default=None)
+
+    def is_due(self, table: str, event_id: int) -> bool:
+        """True when a table has marks of an event or of older ones, or when an earlier version has not said which."""
+        oldest = self.marked.get(table)
+        return table not in self.marked or (oldest is not None and oldest <= event_id)
+
+
+def read_position(files: FileReader, policy: Policy, log_id: str) -> LookedAt | None:
+    """Return what the last run has written, None where it tells nothing: of another log, or of another text."""
+    said = read_json(files, position_path(policy))
+    if said is None or (said["log"], said["fingerprint"]) != (log_id, policy.fingerprint):
+        return None
+    around = {table: Around(tuple(one["directories"]), one["digest"]) for table, one in said.get("around", {}).items()}
+    position = Position(said["event"], said["time"], said["digest"])
+    # Earlier versions have not written the last two.
+    return LookedAt(
+        log_id, position, dict(said["touched"]), around, dict(said.get("marked", {})), said.get("seen", 0.0)
+    )
+
+
+def write_position(files: FileWriter, policy: Policy, looked_at: LookedAt) -> None:
+    """Write down up to which event all has been looked at."""
+    position = looked_at.position
+    said = {
+        "log": looked_at.log_id,
+        "fingerprint": policy.fingerprint,
+        "event": position.event_id,
+        "time": position.time,
+        "digest": position.digest,
+        "touched": dict(looked_at.touched),
+        "marked": dict(looked_at.marked),
+        "seen": looked_at.seen,
+        "around": {
+            table: {"directories": list(one.directories), "digest": one.digest}
+            for table, one in looked_at.around.items()
+        },
+    }
+    write_json(files, position_path(policy), said)
+
+
+@dataclass(frozen=True)
+class CopyRecorded:
+    """An object of which a whole and fresh copy was at a place."""
+
+    what: CopyObject
+    copy: str
+
+
+@dataclass(frozen=True)
+class CopiedTable:
+    """All copies of a table, as of an event: nothing was missing then."""
+
+    event_id: int
+    copies: tuple[CopyRecorded, ...]
+
+
+def read_record(files: FileReader, policy: Policy, table: str, looked_at: LookedAt) -> CopiedTable | None:
+    """Return what is remembered of a table, None when it has changed since, or nothing is."""
+    content = if_there(files.read, record_path(policy, table))
+    if content is None:
+        return None
+    head, *lines = unpack_lines(content)
+    said = json.loads(head)
+    is_of_it = (said["table"], said["log"], said["fingerprint"]) == (table, looked_at.log_id, policy.fingerprint)
+    if not is_of_it or said["event"] < looked_at.touched.get(table, 0):
+        return None
+    fields = map(json.loads, lines)
+    return CopiedTable(said["event"], tuple(CopyRecorded(CopyObject.of_fields(one), one["copy"]) for one in fields))
+
+
+def write_record(
+    files: FileWriter, policy: Policy, table: str, log_id: str, event_id: int, copies: Iterable[CopyRecorded]
+) -> None:
+    """Remember that all that is wanted of a table has a copy, and where."""
+    head = {"table": table, "log": log_id, "fingerprint": policy.fingerprint, "event": event_id}
+    lines = (line_of({**one.what.fields(), "copy": one.copy}) for one in copies)
+    files.write(record_path(policy, table), pack_lines([line_of(head), *lines]))

@@ -1,0 +1,122 @@
+"""Find directories of copies that no mark names, and remove them after a time of grace: queries may still read them."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from twinhive.core.directory_marks.directories import Owned, proven
+from twinhive.core.model.errors import Missing
+from twinhive.core.model.files import is_below, relative_to
+from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Parameters
+from twinhive.core.model.placement.copy_marks import mark_on
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import FileReader, FileWriter, Lease, MetastoreReader, WritePorts
+from twinhive.federation.placement.placement_layout import copies_directory, copies_mark, unused_path
+from twinhive.replication.dump.json_files import read_json, write_json
+
+OF_TABLE = "user.twinhive.copy-of"
+"""An attribute of each directory of a table's copies, written when it is made: the name of the table."""
+AT_HOME = "(at home)"
+"""What it says of a directory in which a table, or partitions of it, are at home since they were moved."""
+
+
+@dataclass
+class Sweeping:
+    """What a sweep has removed, and what it has left in place although nobody marks it."""
+
+    removed: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def owned_copies(files: FileWriter, policy: Policy) -> Owned | None:
+    """Return the directory of a placement's copies, None when nothing proves that it is ours."""
+    return proven(files, copies_directory(policy), copies_mark(policy), lambda _files, _directory: False)
+
+
+def sweep(ports: WritePorts, lease: Lease, policy: Policy, used: Collection[str], now: float) -> Sweeping:
+    """Remove what was unused at an earlier sweep, longer ago than the grace, and still is."""
+    sweeping = Sweeping()
+    owned = owned_copies(ports.replica_files, policy)
+    if owned is None:
+        return sweeping
+    seen = read_json(ports.replica_files, unused_path(policy)) or {}
+    unused = list(unused_directories(ports.replica_files, owned.directory, used))
+    since = {one: seen.get(one, now) for one in unused}
+    for directory in unused:
+        if now - since[directory] < policy.options.grace_seconds:
+            continue
+        if _is_used(ports, policy, directory):
+            sweeping.left.append(directory)
+            since[directory] = now  # asked again after another time of grace
+            continue
+        lease.confirm()
+        owned.take_away(directory)
+        sweeping.removed.append(directory)
+        del since[directory]
+    if since != seen:
+        write_json(ports.replica_files, unused_path(policy), since)
+    return sweeping
+
+
+def is_sweep_due(files: FileReader, policy: Policy, now: float) -> bool:
+    """True when something has been unused for longer than the grace, whether or not anything else has happened."""
+    seen = read_json(files, unused_path(policy)) or {}
+    return any(now - since >= policy.options.grace_seconds for since in seen.values())
+
+
+def unused_directories(files: FileReader, directory: str, used: Collection[str]) -> Iterator[str]:
+    """Yield the topmost directories below one that no used one is, lies in or lies above."""
+    above = {one[:end] for one in used for end in _ends(one, directory)}
+    waiting = [directory]
+    while waiting:
+        below = []
+        for _, page in files.list_pages(waiting):
+            for child in page or ():
+                if child.path in used or not child.is_directory:
+                    continue
+                if child.path in above:
+                    below.append(child.path)
+                else:
+                    yield child.path
+        waiting = below
+
+
+def _ends(path: str, directory: str) -> Iterator[int]:
+    if is_below(path, directory):
+        yield from (at for at in range(len(directory) + 1, len(path)) if path[at] == "/")
+
+
+def _is_used(ports: WritePorts, policy: Policy, directory: str) -> bool:
+    """True when a mark or a location names it, by what the metastore says now; also for one without proof."""
+    top = f"{copies_directory(policy)}/{relative_to(directory, copies_directory(policy)).partition('/')[0]}"
+    try:
+        name = ports.replica_files.attribute(top, OF_TABLE)
+    except Missing:
+        return False
+    if name is None or name == AT_HOME:
+        return True
+    return any(
+        _overlap(place, directory) for place in _places(ports.replica, policy, TableName(policy.source.database, name))
+    )
+
+
+def _overlap(place: str, directory: str) -> bool:
+    return place == directory or is_below(place, directory) or is_below(directory, place)
+
+
+def _places(metastore: MetastoreReader, policy: Policy, name: TableName) -> Iterator[str]:
+    table = metastore.table(name)
+    if table is None:
+        return
+    yield from filter(None, (table.location, _marked(table.parameters, policy)))
+    if not table.partition_keys:
+        return
+    names, most = metastore.partition_names(name), policy.options.partitions_per_call
+    for start in range(0, len(names), most):
+        for one in metastore.partitions(name, names[start : start + most]):
+            yield from filter(None, (one.location, _marked(one.parameters, policy)))
+
+
+def _marked(parameters: Parameters, policy: Policy) -> str | None:
+    mark = mark_on(parameters, policy.replica.cluster)
+    return mark.location if mark else None

@@ -1,0 +1,63 @@
+"""Make messages of announcements: on which topic, from which metastore."""
+
+from collections.abc import Iterator
+
+from twinhive.core.model.messages.hive_message import Announcement, AnnouncementKind, Origin, TableMessage
+from twinhive.core.model.messages.topics import TopicRules, own_topic
+from twinhive.core.model.names import TableName
+from twinhive.core.model.sets.set_mark import SETS_TABLE
+from twinhive.core.ports import MetastoreReader
+from twinhive.publishing.messages.event_announcements import AnnouncedDatabases
+
+_TABLES_PER_CALL = 500
+
+
+class TopicsOfTables:
+    """Know the topics of a metastore's tables; what was read is forgotten with each round."""
+
+    def __init__(self, metastore: MetastoreReader, rules: TopicRules, databases: AnnouncedDatabases) -> None:
+        self._metastore, self._rules, self._databases = metastore, rules, databases
+        self._own: dict[TableName, str | None] = {}
+        self._origin: Origin | None = None
+
+    def forget(self) -> None:
+        """Read properties of tables, and the metastore's identity, anew."""
+        self._own.clear()
+        self._origin = None
+
+    def message(self, announcement: Announcement) -> TableMessage:
+        """Return the message for an announcement, on the topic of its table."""
+        own = announcement.own_topic
+        if announcement.kind in (AnnouncementKind.SET_DONE, AnnouncementKind.SET_OPEN):
+            own = self._own_topic(announcement.table)
+        return announcement.message(self._where(), self._rules.topic_of(announcement.table, own))
+
+    def tables_of(self, database: str) -> Iterator[tuple[TableName, str | None]]:
+        """Yield the tables of a database, of those that share a topic the first, each with the topic that it names."""
+        seen = set()
+        names = [name for name in self._metastore.table_names(database) if name != SETS_TABLE]
+        for at in range(0, len(names), _TABLES_PER_CALL):
+            for table in self._metastore.tables(database, names[at : at + _TABLES_PER_CALL]):
+                own = own_topic(table.parameters)
+                topic = self._rules.topic_of(table.name, own)
+                if topic not in seen:
+                    seen.add(topic)
+                    yield table.name, own
+
+    def every_table(self) -> Iterator[tuple[TableName, str | None]]:
+        """Yield the tables of all databases that are told of."""
+        for database in self._metastore.database_names():
+            if database in self._databases:
+                yield from self.tables_of(database)
+
+    def _own_topic(self, name: TableName) -> str | None:
+        if name not in self._own:
+            table = self._metastore.table(name)
+            self._own[name] = None if table is None else own_topic(table.parameters)
+        return self._own[name]
+
+    def _where(self) -> Origin:
+        if self._origin is None:
+            server = f"thrift://{self._metastore.addresses()[0]}"
+            self._origin = Origin(self._rules.cluster, server, self._metastore.log_id())
+        return self._origin

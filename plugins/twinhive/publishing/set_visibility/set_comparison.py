@@ -1,0 +1,65 @@
+"""Compare a set on the replica with the source's: leaf by leaf, file by file, with checksums."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from twinhive.core.model.errors import Missing
+from twinhive.core.model.names import partition_values
+from twinhive.core.model.objects import Table
+from twinhive.core.model.policy import Policy
+from twinhive.core.model.sets.set_mark import SetMark
+from twinhive.core.model.sets.set_spec import SetSpec
+from twinhive.core.ports import MetastoreReader, ReadPorts
+from twinhive.publishing.set_visibility.later_events import LaterEvents
+from twinhive.publishing.sets.marking_sets import partitions_of
+from twinhive.replication.scan.silent_writes import Leaf, compare, contents, replica_places
+
+_AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """The first leaf of a set that the replica has otherwise than the source, or not at all."""
+
+    leaf: Leaf
+    is_there: bool
+
+    def __str__(self) -> str:
+        what = f"partition {self.leaf.name}" if self.leaf.name else "the table"
+        return f"the files of {what} differ from the source's" if self.is_there else f"{what} is not on the replica"
+
+
+def lacking(
+    ports: ReadPorts, policy: Policy, table: Table, mark: SetMark, spec: SetSpec, later: LaterEvents
+) -> Lacking | None:
+    """Return what keeps the replica from having the set, None for nothing; as many leaves as 256 are held at once."""
+    try:
+        for some in _leaves(ports.source, table, spec):
+            places = replica_places(ports, policy, some)
+            here = contents(ports.source_files, {place: place for place in places})
+            there = contents(ports.replica_files, places)
+            known = [leaf for leaf in some if leaf.location in places]
+            differ = {one.leaf.name for one in compare(ports, known, here, there)}
+            for leaf in some:
+                is_there = leaf.location in places
+                if (not is_there or leaf.name in differ) and not later.excuses(mark, _values(leaf)):
+                    return Lacking(leaf, is_there)
+    except Missing:
+        # A leaf is taken away at this moment: its event follows.
+        return Lacking(Leaf(table, None, table.location or ""), is_there=True)
+    return None
+
+
+def _leaves(source: MetastoreReader, table: Table, spec: SetSpec) -> Iterator[list[Leaf]]:
+    if not table.partition_keys:
+        if table.location:
+            yield [Leaf(table, None, table.location)]
+        return
+    names = partitions_of(source, table, spec)
+    for start in range(0, len(names), _AT_ONCE):
+        found = source.partitions(table.name, names[start : start + _AT_ONCE])
+        yield [Leaf(table, one.name(table.partition_keys), one.location) for one in found if one.location]
+
+
+def _values(leaf: Leaf) -> tuple[str, ...] | None:
+    return None if leaf.name is None else partition_values(leaf.name)

@@ -1,5 +1,0 @@
-"""Prepare a process that runs for weeks beside others: nothing but the client of a metastore is loaded yet."""
-
-from twinhive.hive.adapters.hive.client_alone import keep_client_alone
-
-__all__ = ["keep_client_alone"]

@@ -1,0 +1,73 @@
+"""Directories of replaced and dropped copies go after the time of grace, also where nothing else happens."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placement
+from twinhive.core.step.step_base import Work
+from twinhive.federation.placement.list_copies import CopiesListed, ListCopies
+from twinhive.federation.placement.unused_copies import AT_HOME, OF_TABLE
+
+GRACE = 300
+
+
+def a_world() -> CopiesWorld:
+    world = CopiesWorld(a_placement(options={"grace_seconds": GRACE}))
+    world.users.create_table("plain", files={"f": b"plain"})
+    world.users.create_table("other", files={"o": b"o"})
+    world.settle()
+    return world
+
+
+def copies(world: CopiesWorld) -> set[str]:
+    there = f"{COPIES_ROOT}/near/"
+    return {path.removeprefix(there).partition("/")[0] for path in world.north.paths() if path.startswith(there)}
+
+
+def listed_at(world: CopiesWorld, now: float) -> CopiesListed:
+    return ListCopies(Work(world.placement), now=lambda: now).run(world.ports())
+
+
+def used(world: CopiesWorld) -> set[str]:
+    return {mark.location.rpartition("/")[2] for _, mark in world.marked().values()}
+
+
+CHANGES: dict[str, Callable[[CopiesWorld], object]] = {
+    "replaced": lambda world: world.users.insert("plain", None, {"g": b"more"}),
+    "dropped": lambda world: world.users.drop_table("plain"),
+    "not wanted": lambda world: world.change(include=("other",), fingerprint="another text"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_they_go_where_nothing_happens_any_more(name: str) -> None:
+    world = a_world()
+    CHANGES[name](world)
+    world.settle()
+    world.settle()
+    left = copies(world)
+    assert len(left) == len(used(world)) + 1
+    now = time.time()
+    assert listed_at(world, now + GRACE / 2).removed == 0 and copies(world) == left
+    assert listed_at(world, now + 2 * GRACE).removed == 1
+    assert copies(world) == used(world)
+    assert listed_at(world, now + 5 * GRACE).removed == 0
+    world.assert_no_copy_lies()
+
+
+def test_a_home_among_them_is_not_looked_for_at_each_run() -> None:
+    world = a_world()
+    directory = world.marked()["plain"][1].location
+    world.users.drop_table("plain")
+    world.settle()
+    world.north.set_attribute(directory, OF_TABLE, AT_HOME)
+    later = time.time() + 2 * GRACE
+    read: list[str] = []
+    opened = world.north.read
+    world.north.read = lambda path: read.append(path) or opened(path)  # type: ignore
+    for _ in range(3):
+        assert listed_at(world, later).removed == 0
+    assert len([path for path in read if "/tables/" in path]) == 1
+    assert world.north.status(directory) is not None
