@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from twinhive.surfaces.airflow.dag_factory import replication_dags
+from twinhive.dags import replication_dags
 
 _here = Path(__file__).resolve().parent
 globals().update(replication_dags(config=Path(os.environ.get("TWINHIVE_CONFIG") or _here), project=_here.parent))

@@ -19,6 +19,15 @@ MOVED = {
     # named by a package that was installed before
     "provider": f"{_AIRFLOW}.provider",
     "stomp_queue": f"{_AIRFLOW}.queues.stomp_queue",
+    # imported by DAG files
+    "cluster_sql_operator": "twinhive.operators",
+    "dag_factory": "twinhive.dags",
+    "event_id_sensor": "twinhive.sensors",
+    "external_sensor": "twinhive.sensors",
+    "set_operators": "twinhive.operators",
+    "set_sensor": "twinhive.sensors",
+    "statement_operator": "twinhive.operators",
+    "write_partitions_operator": "twinhive.operators",
 }
 """Modules of before, below this one, and where what they held is now."""
 

@@ -31,7 +31,7 @@ from twinhive.replication.bootstrap.list_objects import ObjectsListed
 from twinhive.replication.external_tables.list_external import ExternalListed
 from twinhive.replication.incremental.window_stage import WindowCut
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
-from twinhive.surfaces.airflow.dags.assets import announce, announce_data, announce_pending, replica_asset
+from twinhive.surfaces.airflow.dags.policy_assets import announce, announce_data, announce_pending, replica_asset
 from twinhive.surfaces.airflow.dags.run_forms import checked_form
 from twinhive.surfaces.airflow.monitor.task_failures import RETRY_RULES, MayPass, PersonMustAct, as_airflow_failures
 from twinhive.surfaces.airflow.tasks.spark_exit_codes import explain_spark_failure

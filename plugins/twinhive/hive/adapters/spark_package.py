@@ -42,6 +42,7 @@ _OF_DRIVERS = {
     "write_partitions": (
         *(
             "core/directory_marks/*.py",
+            "spark.py",
             "publishing/__init__.py",
             "publishing/partition_writes/*.py",
             "publishing/sets/*.py",

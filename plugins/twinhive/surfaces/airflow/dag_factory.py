@@ -14,7 +14,6 @@ from twinhive.runtime.pipeline.phase_facts import Start, facts_of
 from twinhive.runtime.pipeline.phases import PHASES, PLACEMENT_PHASES, RunsOn, Stage, hand_overs, stages_of
 from twinhive.runtime.settings import ClusterSettings, PolicyEntry, load_configuration
 from twinhive.runtime.spark.applications import look_in
-from twinhive.surfaces.airflow.dags.assets import outlets_of
 from twinhive.surfaces.airflow.dags.dag_arguments import dag_arguments, with_form
 from twinhive.surfaces.airflow.dags.dag_file_shares import WHOLE, Share, is_in, makes_the_rest, refuse_unusable
 from twinhive.surfaces.airflow.dags.failback_dag import failback_dag
@@ -24,6 +23,7 @@ from twinhive.surfaces.airflow.dags.monitor_dag import MONITOR, Notify, monitor_
 from twinhive.surfaces.airflow.dags.move_dag import MOVE, move_dag, sharing_clusters
 from twinhive.surfaces.airflow.dags.operate_dag import FORMS, form_dag
 from twinhive.surfaces.airflow.dags.params import params_of
+from twinhive.surfaces.airflow.dags.policy_assets import outlets_of
 from twinhive.surfaces.airflow.dags.schedule import Crowd, schedule_of
 from twinhive.surfaces.airflow.dags.sql_dag import SQL, sql_dag
 from twinhive.surfaces.airflow.dags.task_resources import TaskKind, most_active_tasks, placed, refuse_unknown_executors

@@ -33,8 +33,8 @@ from twinhive.runtime.settings import Configuration, load_configuration
 from twinhive.runtime.wiring.lag_wiring import measure_policies
 from twinhive.runtime.wiring.publisher_wiring import measure_publishers
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
-from twinhive.surfaces.airflow.dags.assets import hint, hints_alias
 from twinhive.surfaces.airflow.dags.dag_arguments import ALWAYS
+from twinhive.surfaces.airflow.dags.policy_assets import hint, hints_alias
 from twinhive.surfaces.airflow.dags.run_forms import checked_form
 from twinhive.surfaces.airflow.monitor import metrics
 from twinhive.surfaces.airflow.monitor.open_failures import send_metrics

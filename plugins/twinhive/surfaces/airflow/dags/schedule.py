@@ -10,8 +10,8 @@ from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable
 
 from twinhive.runtime.pipeline.phase_facts import Start, facts_of
 from twinhive.runtime.settings import ClusterSettings, PolicyEntry
-from twinhive.surfaces.airflow.dags.assets import pending_asset, source_asset
 from twinhive.surfaces.airflow.dags.lane_priorities import brings_data
+from twinhive.surfaces.airflow.dags.policy_assets import pending_asset, source_asset
 
 _EVERY_MINUTES = 2
 _SCAN_EVERY_MINUTES = 15

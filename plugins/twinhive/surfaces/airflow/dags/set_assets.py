@@ -9,12 +9,12 @@ from typing import Any
 from airflow.sdk import Asset
 
 from twinhive.core.model.names import TableName
-from twinhive.surfaces.airflow.dags.assets import part_of_uri
+from twinhive.surfaces.airflow.dags import announced_assets
 
 
 def set_asset(cluster: str, table: TableName) -> Asset:
     """Return the asset of a table's sets on a cluster."""
-    return Asset(uri=f"twinhive-set://{cluster}/{table.database}/{part_of_uri(table.table)}")
+    return announced_assets.sets(cluster, table.database, table.table)
 
 
 def announce_sets(context: Any, cluster: str, table: TableName, sets: Iterable[str], **extra: Any) -> None:

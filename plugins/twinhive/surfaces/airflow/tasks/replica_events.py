@@ -21,7 +21,7 @@ from twinhive.replication.replica.sets_run import run_of_sets
 from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.runtime.pipeline.phases import Effect
 from twinhive.runtime.wiring.policy_wiring import Wiring
-from twinhive.surfaces.airflow.dags.assets import announce, announce_pending, announce_table, announce_verified
+from twinhive.surfaces.airflow.dags.policy_assets import announce, announce_pending, announce_table, announce_verified
 from twinhive.surfaces.airflow.dags.set_assets import announce_sets
 
 

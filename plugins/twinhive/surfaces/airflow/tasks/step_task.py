@@ -20,7 +20,7 @@ from twinhive.replication.replica.pending_files import pending_names
 from twinhive.runtime.dry_run.rehearsal import rehearse
 from twinhive.runtime.pipeline.phases import hand_overs
 from twinhive.surfaces.airflow.dags import versions
-from twinhive.surfaces.airflow.dags.assets import announce_data
+from twinhive.surfaces.airflow.dags.policy_assets import announce_data
 from twinhive.surfaces.airflow.dags.run_forms import checked_form
 from twinhive.surfaces.airflow.monitor.monitor_watchdog import tell_of_silence
 from twinhive.surfaces.airflow.monitor.recording import Recording, recorded

@@ -6,13 +6,13 @@ of the schedule. While a run is under way, all hints to its DAG together start o
 
 from collections.abc import Collection, Mapping
 from typing import Any
-from urllib.parse import quote
 
 from airflow.sdk import Asset, AssetAlias, AssetWatcher
 
 from twinhive.runtime.pipeline.phases import Effect
 from twinhive.runtime.settings import ClusterSettings, PolicySettings
 from twinhive.runtime.settings.clusters import metastore_owner
+from twinhive.surfaces.airflow.dags import announced_assets
 from twinhive.surfaces.airflow.triggers.notification_trigger import NotificationTrigger
 
 _NAMED = 100
@@ -35,7 +35,7 @@ def _news(policy: PolicySettings, watchers: list[AssetWatcher]) -> Asset:
 
 def replica_asset(policy: PolicySettings) -> Asset:
     """Return the asset of the replica's database; its events carry `event_id`, the replicated event id."""
-    return Asset(uri=f"twinhive://{policy.replica.cluster}/{policy.replica.database}")
+    return announced_assets.database(policy.replica.cluster, policy.replica.database)
 
 
 def backlog_alias(policy: PolicySettings) -> AssetAlias:
@@ -66,19 +66,12 @@ def pending_alias(policy: PolicySettings) -> AssetAlias:
 
 def table_asset(policy: PolicySettings, table: str) -> Asset:
     """Return the asset of one table of the replica; only those that `announced_tables` selects ever have an event."""
-    return Asset(uri=f"twinhive://{policy.replica.cluster}/{policy.replica.database}/{part_of_uri(table)}")
-
-
-def part_of_uri(table: str) -> str:
-    """Return a table's name as the last part of an asset's URI."""
-    # Airflow leaves out what comes after a number sign, and puts what comes after a question mark in another order.
-    return "".join(quote(char, safe="") if char in "%/?#" else char for char in table)
+    return announced_assets.table(policy.replica.cluster, policy.replica.database, table)
 
 
 def verified_asset(policy: PolicySettings) -> Asset:
     """Return the asset that has news when a replica was verified and nothing was found; see `announce_verified`."""
-    uri = f"twinhive-verified://{policy.replica.cluster}/{policy.replica.database}/{policy.policy}"
-    return Asset(name=f"{policy.policy}.verified", uri=uri)
+    return announced_assets.verified(policy.replica.cluster, policy.replica.database, policy.policy)
 
 
 def verified_alias(policy: PolicySettings) -> AssetAlias:
