@@ -15,7 +15,7 @@ from rich.table import Table
 from benchmarks.measuring import machine, measured, rate, ratio
 from benchmarks.sides import Clusters, HiveRepl, Twinhive, add_common_options
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 from twinhive.runtime.pipeline.runner import run_bootstrap
 
 _console = Console(width=110, highlight=False)

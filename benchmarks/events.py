@@ -20,7 +20,7 @@ from benchmarks.measuring import Measured, machine, measured, ratio
 from benchmarks.sides import Clusters, HiveRepl, Twinhive, add_common_options
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin, describe
+from tests.support.worlds.cluster_comparison import assert_equal_twin, describe
 from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
 from twinhive.runtime.pipeline.phases import APPLY, WINDOW

@@ -19,7 +19,7 @@ from tests.support.hive import metastore_objects as objects
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE
 from twinhive.runtime.pipeline.runner import run_phase
 

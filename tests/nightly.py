@@ -130,7 +130,7 @@ PARTS = {
     ),
     "switching": Part(
         "5 random histories of failovers and failbacks between real clusters",
-        ("-m", "tests.checker.switching", str(5 * TIMES), str(int(time.time()))),
+        ("-m", "tests.checker.cluster_failovers", str(5 * TIMES), str(int(time.time()))),
         6,
     ),
     "bootstrap": _benchmark("bootstrap", "--tables", "2", "--partitions", "10"),

@@ -14,7 +14,7 @@ from typing import Protocol
 from benchmarks.failover.timed import until_done
 from benchmarks.measuring import load_average, measured, ratio
 from benchmarks.sides import Clusters, HiveRepl, add_days
-from tests.checker.switched import held
+from tests.checker.failover_histories import held
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from twinhive.core.model.marks import LAST_ID

@@ -14,9 +14,9 @@ from typing import Any
 import yaml
 
 from sandbox import Sandbox
-from tests.checker.drill import Drill, Settings
 from tests.checker.faults import Fault, Plan
-from tests.checker.pauses import Pausable
+from tests.checker.interleaving import Pausable
+from tests.checker.memory_histories import Drill, Settings
 from tests.checker.states import Viewer
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter

@@ -7,7 +7,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from tests.checker.pauses import pause
+from tests.checker.interleaving import pause
 from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.worlds.fake_world import Killable, Killed
 from twinhive.core.model.errors import Unreachable

@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.checker.marked import MarkedSets
+from tests.checker.resynced_tables import Asked, Whole
+from tests.checker.set_judge import MarkedSets
 from tests.checker.states import COUNTED, NO_FILES, DatabaseState, Files, Pairs, PartitionState, TableState, Values
 from tests.checker.timeline import Directory, Timeline, files_of
-from tests.checker.whole import Asked, Whole
 
 FILE_COUNTS = ("numFiles", "totalSize")
 Counts = tuple[Values, Pairs, Pairs]

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from sandbox import Sandbox
 from tests.checker.clusters import SMALL, ClusterDrill, Clusters
-from tests.checker.drill import Settings
-from tests.checker.places import Places
+from tests.checker.memory_histories import Settings
+from tests.checker.occupied_directories import Places
 from tests.support.policies import PolicyFiles
 from twinhive.core.model.errors import TwinhiveError
 

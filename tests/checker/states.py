@@ -88,7 +88,7 @@ class ShownSet:
 class DatabaseState:
     """A whole database: its spoken parameters, functions by name, tables by name.
 
-    `sets` are judged by a rule of their own (`marked.py`).
+    `sets` are judged by a rule of their own (`set_judge.py`).
     """
 
     parameters: Pairs = ()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.dags.airflow_home import create_database, use_own_airflow
-from tests.support.messages.letter_box import Hook, MailServer, serving
+from tests.support.messages.notification_inbox import Hook, MailServer, serving
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.runtime.wiring.policy_wiring import Wiring

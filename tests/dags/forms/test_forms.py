@@ -15,7 +15,7 @@ from tests.dags.task_context import a_context
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from twinhive.runtime.pipeline.phases import PHASES
 from twinhive.runtime.pipeline.runner import run_bootstrap
 from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.dags.policies.test_in_process import dags_of, run
-from tests.support.messages.letter_box import Hook
+from tests.support.messages.notification_inbox import Hook
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World

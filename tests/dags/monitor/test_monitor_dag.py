@@ -15,8 +15,8 @@ from sqlalchemy import delete, select
 
 from tests.dags.airflow_home import parse_dags
 from tests.support.journal_records import a_copy, a_failure
-from tests.support.messages.letter_box import Hook
 from tests.support.messages.memory_broker import BrokerState, MemoryBroker
+from tests.support.messages.notification_inbox import Hook
 from tests.support.policies import PolicyFiles
 from tests.support.servers.status_port import DOWN, a_count, nowhere, status_port
 from tests.support.servers.status_port import WELL as WELL_REMOTE

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.dags.airflow_home import use_own_airflow
-from tests.support.messages.letter_box import Hook, MailServer
+from tests.support.messages.notification_inbox import Hook, MailServer
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.watching.alerts import AlertKind
 from twinhive.operations.alerting.alert_message import Message

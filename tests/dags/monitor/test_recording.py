@@ -13,7 +13,7 @@ from tests.dags.policies.test_in_process import EXTERNAL, IDLE, LOADED, WITHOUT_
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from twinhive.core.model.errors import ActNow, Foreign, Unexplained, Unreachable
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import resync

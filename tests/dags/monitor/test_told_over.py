@@ -9,7 +9,7 @@ import pytest
 
 from tests.dags.monitor.test_monitor_dag import ALARM, PAGED, WELL, Monitored, journal, memory, monitored, paged
 from tests.support.journal_records import NOW, a_copy, a_failure
-from tests.support.messages.letter_box import Hook
+from tests.support.messages.notification_inbox import Hook
 from tests.support.policies import PolicyFiles
 from tests.support.servers.status_port import DOWN, a_count, status_port
 from twinhive.core.model.errors import Unreachable

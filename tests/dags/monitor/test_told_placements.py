@@ -11,7 +11,7 @@ import yaml
 
 from tests.dags.monitor.test_monitor_dag import ALARM, PAGED, WELL, Monitored, journal, memory, monitored
 from tests.support.journal_records import a_copy, a_failure
-from tests.support.messages.letter_box import Hook
+from tests.support.messages.notification_inbox import Hook
 from twinhive.operations.journal.writing import Journal
 from twinhive.surfaces.airflow.monitor import stalled_copies
 from twinhive.surfaces.airflow.monitor.failure_callbacks import FailureCallback

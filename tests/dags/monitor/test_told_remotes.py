@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.dags.monitor.test_monitor_dag import ALARM, PAGED, WELL, Monitored, journal, memory, monitored, paged
-from tests.support.messages.letter_box import Hook
+from tests.support.messages.notification_inbox import Hook
 from twinhive.runtime.settings.remotes import told_of_remotes
 
 __all__ = ["journal", "memory", "monitored", "paged"]

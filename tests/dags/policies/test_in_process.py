@@ -8,7 +8,7 @@ from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from twinhive.core.model.names import TableName
 from twinhive.replication.bootstrap.gate import Gate, GateOpen
 from twinhive.replication.replica.pending_files import pending_names

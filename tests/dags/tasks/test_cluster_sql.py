@@ -9,7 +9,7 @@ import pytest
 import yaml
 from airflow.sdk.exceptions import TaskDeferred
 
-from tests.support.kept_jobs import KeptJob, keeping
+from tests.support.fake_spark_jobs import KeptJob, keeping
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.copies_world import CopiesWorld
 from tests.unit.federation.placement.test_copies import a_world

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
+from tests.support.fake_spark_jobs import KeptJob, keeping
 from tests.support.hive.metastore_objects import a_table
-from tests.support.kept_jobs import KeptJob, keeping
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.core.model.names import TableName

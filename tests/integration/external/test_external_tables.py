@@ -10,7 +10,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.external_users import ExternalUsers
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.external_twin import assert_equal_files, assert_external_twin, external_names
+from tests.support.worlds.external_comparison import assert_equal_files, assert_external_twin, external_names
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import Attributes
 from twinhive.core.model.names import TableName

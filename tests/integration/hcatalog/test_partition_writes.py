@@ -18,7 +18,7 @@ from tests.integration.spark_sql import quick_start
 from tests.support.policies import PolicyFiles
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.names import TableName
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase

@@ -13,7 +13,7 @@ from sandbox.postgres import JOURNAL_DATABASE
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.integration.one_policy import ALL_BYTES, a_database, add_orders, settled
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 from twinhive.operations.journal.journal_reading import JournalReader, open_reader
 from twinhive.operations.journal.records import WindowRun
 from twinhive.transfer.staged.listing import list_files

@@ -10,7 +10,7 @@ from hive_metastore.ttypes import GetTableRequest
 
 from tests.integration.airflow_fixtures import Run, RunningAirflow, until
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 

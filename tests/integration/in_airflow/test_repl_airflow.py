@@ -7,7 +7,7 @@ import pytest
 from sandbox import Sandbox
 from tests.integration.airflow_fixtures import RunningAirflow, until
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 

@@ -30,7 +30,7 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.wire.wire_metastore import client_of
 from tests.support.worlds.copies_world import contents
-from tests.support.worlds.copying import copy_in_processes
+from tests.support.worlds.copy_loop import copy_in_processes
 from tests.support.worlds.fake_world import KillSwitch, killable
 from tests.support.worlds.read_copies import DAYS as PARTITIONS
 from tests.support.worlds.read_copies import (

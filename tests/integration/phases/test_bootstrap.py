@@ -12,7 +12,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin, describe
+from tests.support.worlds.cluster_comparison import assert_equal_twin, describe
 from twinhive.core.model.errors import ActNow, TryAgain
 from twinhive.hive.adapters.jvm.java_vm import java_class
 

@@ -12,9 +12,9 @@ from tests.support.users.external_writer import ExternalWriter
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 from tests.support.worlds.copies_world import contents
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
-from tests.support.worlds.twin import assert_equal_twin
 from twinhive.core.model.errors import ActNow, Promoted, Refused, TryAgain
 from twinhive.core.model.files import Attributes, base_name
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles

@@ -9,8 +9,8 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.external_users import ExternalUsers
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.external_twin import assert_external_twin
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
+from tests.support.worlds.external_comparison import assert_external_twin
 from twinhive.core.model.quarantine import frozen_tables, with_frozen
 from twinhive.operations.actions.resync import Resync
 from twinhive.replication.operator_requests.request_files import requested_tables

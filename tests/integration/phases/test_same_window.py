@@ -12,7 +12,7 @@ from hive_metastore.ttypes import NotificationEventRequest
 
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 
 pytestmark = pytest.mark.sandbox
 

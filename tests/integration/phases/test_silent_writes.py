@@ -8,7 +8,7 @@ import pytest
 from tests.integration.spark_sql import SparkSql, spark_sql
 from tests.support.policies import PolicyFiles
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 from twinhive.core.step.step_base import Work
 from twinhive.replication.scan.scan import Scan, Scanned
 

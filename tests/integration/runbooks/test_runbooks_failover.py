@@ -14,7 +14,7 @@ from tests.integration.oncall import OnCall
 from tests.integration.runbooks.test_runbooks_shell import TOOLS, shell
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 from twinhive.core.model.errors import Refused
 from twinhive.operations.failover.promotion import How, Promotion
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover

@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.airflow_fixtures import Run
 from tests.integration.oncall import OnCall
-from tests.support.messages.letter_box import Hook, serving
+from tests.support.messages.notification_inbox import Hook, serving
 from tests.support.users.source_writer import SourceWriter
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]

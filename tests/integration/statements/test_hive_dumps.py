@@ -14,7 +14,7 @@ from tests.support.hive import metastore_objects as objects
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import describe
+from tests.support.worlds.cluster_comparison import describe
 from twinhive.core.model.changes.contents import Shard
 from twinhive.core.model.marks import without_marks
 from twinhive.core.model.objects import Partition, Table

@@ -17,7 +17,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.external_writer import ExternalWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.runtime.spark.cluster import SparkCluster
 from twinhive.statements.execution import StatementPlace, run_statement

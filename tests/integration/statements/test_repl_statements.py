@@ -11,7 +11,7 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from tests.support.worlds.twin import assert_equal_twin
+from tests.support.worlds.cluster_comparison import assert_equal_twin
 from twinhive.core.model.errors import ActNow, TwinhiveError
 from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.dump.event_range import EventRange

@@ -24,7 +24,7 @@ from sandbox.spark import spark_conf, spark_submit_environment
 from tests.support.servers.loopback_server import with_no_error
 from tests.support.servers.running_gateway import RunningGateway
 from tests.support.users.warehouse import Warehouse
-from tests.support.wire.answering_metastore import whole_message
+from tests.support.wire.scripted_metastore import whole_message
 from tests.support.wire.wire_metastore import client_of
 from twinhive.hive.wire.thrift_message import MessageKind
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.support.builders import a_policy, an_external
 from tests.support.users.external_writer import ExternalWriter
 from tests.support.worlds.fake_world import World
-from tests.support.worlds.twins import described, spoken
+from tests.support.worlds.memory_comparison import described, spoken
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy

@@ -5,7 +5,7 @@ import pytest
 from tests.support.builders import a_policy
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import Killed, KillSwitch, World, a_world, killable, tuned
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import TryAgain
 from twinhive.core.model.names import TableName

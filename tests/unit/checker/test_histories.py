@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from tests.checker.drill import Drill, Settings
+from tests.checker.memory_histories import Drill, Settings
 from tests.support.seeds import ONE, seeds
 from twinhive.core.model.policy import WINDOW_END
 

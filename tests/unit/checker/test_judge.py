@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.checker.judge import Judge
-from tests.checker.recorded import RecordedSource
+from tests.checker.recorded_source import RecordedSource
 from tests.checker.states import DatabaseState, Files, PartitionState, TableState
 from tests.checker.timeline import Append, Directory, Moment, Recorder, Timeline
 from tests.support.users.source_writer import SourceWriter

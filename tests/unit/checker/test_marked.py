@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.checker.marked import Lifetime, MarkedSets
+from tests.checker.set_judge import Lifetime, MarkedSets
 from tests.checker.states import DatabaseState, Files, PartitionState, ShownSet, TableState
 from tests.checker.timeline import Append, Moment, Timeline
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.checker.drill import Drill, Settings
+from tests.checker.memory_histories import Drill, Settings
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.publishing.set_visibility.later_events import LaterEvents

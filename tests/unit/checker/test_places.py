@@ -2,10 +2,10 @@
 
 from random import Random
 
-from tests.checker.crowd.choosing import Statements
-from tests.checker.crowd.statement import NAMES
-from tests.checker.crowd.writers import Crowd
-from tests.checker.places import Places
+from tests.checker.occupied_directories import Places
+from tests.checker.random_users.statement import NAMES
+from tests.checker.random_users.statement_choice import Statements
+from tests.checker.random_users.writers import Crowd
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
 

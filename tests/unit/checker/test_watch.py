@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.checker.drill import Drill
+from tests.checker.memory_histories import Drill
 from tests.checker.watch import Watcher
 from tests.support.users.source_writer import SourceWriter
 from twinhive.core.model.errors import Unreachable

@@ -16,7 +16,7 @@ from tests.support.users.mixed_history import EVENTS, SCRATCH, SCRATCH_EVENTS, c
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.counted_world import DECODED, OPENED, PROOFS, CountedWorld
 from tests.support.worlds.fake_world import tuned
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from twinhive.core.step.step_base import Work
 from twinhive.replication.scan.scan import Scan, Scanned
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, INCREMENTAL, Stage

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hive_metastore import ttypes
 
-from tests.support.hive.spoken_metastore import SpokenMetastore
+from tests.support.hive.thrift_memory_metastore import SpokenMetastore
 from tests.support.hive.thrift_server import serving
 from tests.support.wire.wire_messages import request
 from tests.unit.federation.cluster_view.test_ports import _refused, a_settled_world, clients, the_port

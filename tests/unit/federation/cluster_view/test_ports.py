@@ -9,7 +9,7 @@ import pytest
 from hive_metastore import ttypes
 from thrift.Thrift import TApplicationException
 
-from tests.support.hive.spoken_metastore import SpokenMetastore
+from tests.support.hive.thrift_memory_metastore import SpokenMetastore
 from tests.support.hive.thrift_server import serving
 from tests.support.servers.running_gateway import RunningGateway
 from tests.support.wire.wire_messages import request

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hive_metastore import ttypes
 
-from tests.support.hive.spoken_metastore import SpokenMetastore
+from tests.support.hive.thrift_memory_metastore import SpokenMetastore
 from tests.support.wire.wire_messages import answer, decoded, struct_class
 from tests.unit.federation.cluster_view.test_ports import ABSENT, a_settled_world, clients, the_port
 from twinhive.core.model import thrift_objects as objects

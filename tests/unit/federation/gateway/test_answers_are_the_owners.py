@@ -16,7 +16,7 @@ from hive_metastore import ThriftHiveMetastore
 
 from tests.support.seeds import seeds
 from tests.support.servers.running_gateway import RunningGateway
-from tests.support.wire.answering_metastore import AnsweringMetastore, whole_message
+from tests.support.wire.scripted_metastore import AnsweringMetastore, whole_message
 from tests.support.wire.wire_messages import KNOWN, decoded, encoded, random_struct, renamed_objects, struct_class
 from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable

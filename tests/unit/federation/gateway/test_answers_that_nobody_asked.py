@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.servers.breaking_server import BreakingServer
 from tests.support.servers.running_gateway import RunningGateway
-from tests.support.wire.answering_metastore import whole_message
+from tests.support.wire.scripted_metastore import whole_message
 from tests.support.wire.wire_messages import request
 from tests.support.wire.wire_metastore import Contents, WireMetastore
 from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase

@@ -11,7 +11,7 @@ from struct import pack
 import pytest
 
 from tests.support.servers.running_gateway import RunningGateway
-from tests.support.wire.answering_metastore import AnsweringMetastore, whole_message
+from tests.support.wire.scripted_metastore import AnsweringMetastore, whole_message
 from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
 from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind

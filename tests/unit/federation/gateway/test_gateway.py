@@ -15,7 +15,7 @@ from thrift.transport.TTransport import TTransportException
 
 from tests.support.servers.breaking_server import BreakingServer
 from tests.support.servers.running_gateway import RunningGateway
-from tests.support.wire.answering_metastore import whole_message
+from tests.support.wire.scripted_metastore import whole_message
 from tests.support.wire.wire_messages import request
 from tests.support.wire.wire_metastore import Contents, WireMetastore, client_of
 from twinhive.core.model.names import TableName

@@ -10,7 +10,7 @@ import pytest
 from hive_metastore import ttypes
 
 from tests.support.servers.running_gateway import RunningGateway
-from tests.support.wire.answering_metastore import whole_message
+from tests.support.wire.scripted_metastore import whole_message
 from tests.support.wire.wire_messages import answer, decoded, request, struct_class
 from tests.support.wire.wire_metastore import Contents, WireMetastore
 from twinhive.core.model.errors import Refused

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.servers.running_gateway import RunningGateway
-from tests.support.wire.answering_metastore import AnsweringMetastore, whole_message
+from tests.support.wire.scripted_metastore import AnsweringMetastore, whole_message
 from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
 from twinhive.hive.wire.old_clients import OLD_METHODS

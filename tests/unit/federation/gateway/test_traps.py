@@ -12,7 +12,7 @@ from hive_metastore import ThriftHiveMetastore, ttypes
 from thrift.Thrift import TType
 
 from tests.support.servers.running_gateway import RunningGateway
-from tests.support.wire.answering_metastore import AnsweringMetastore, whole_message
+from tests.support.wire.scripted_metastore import AnsweringMetastore, whole_message
 from tests.support.wire.wire_messages import KNOWN, decoded, encoded, random_struct, request, struct_class
 from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.worlds.fake_world import tuned
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.unit.replication.incremental.test_incremental import POLICY, Followed
 from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.errors import ActNow

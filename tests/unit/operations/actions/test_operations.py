@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import KillSwitch, killable, tuned
-from tests.support.worlds.twins import contents, spoken
+from tests.support.worlds.memory_comparison import contents, spoken
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, Foreign, InvalidSettings, Missing
 from twinhive.core.model.files import Attributes

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import SOURCE_ADDRESS, killable
-from tests.support.worlds.twins import contents
+from tests.support.worlds.memory_comparison import contents
 from tests.unit.operations.failover.test_failover import HOLDER, parameters, promotion, ready
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.changes.events import Position

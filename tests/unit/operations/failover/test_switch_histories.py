@@ -1,12 +1,12 @@
-"""Random histories of failovers and failbacks, in memory (tests/checker/switched.py)."""
+"""Random histories of failovers and failbacks, in memory (tests/checker/failover_histories.py)."""
 
 import os
 import random
 
 import pytest
 
-from tests.checker.drill import one_thread
-from tests.checker.switched import Sides
+from tests.checker.failover_histories import Sides
+from tests.checker.memory_histories import one_thread
 from tests.support.seeds import seeds
 from tests.unit.operations.failover.test_failback import BACK, Switched
 

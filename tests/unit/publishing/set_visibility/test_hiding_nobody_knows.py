@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.worlds.twins import contents
+from tests.support.worlds.memory_comparison import contents
 from tests.unit.publishing.set_visibility.test_shown_sets import Producer
 from twinhive.core.model.errors import Unexplained
 from twinhive.core.step.step_base import Work

@@ -10,7 +10,7 @@ import pytest
 from tests.support.builders import a_table
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import a_world, killable, tuned
-from tests.support.worlds.twins import files_below
+from tests.support.worlds.memory_comparison import files_below
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.names import TableName
 from twinhive.core.model.sets.set_changes import set_changes

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.checker.pauses import Pausable, pause
+from tests.checker.interleaving import Pausable, pause
 from tests.support.builders import a_table
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.core.model.changes.affected_objects import partitions_told

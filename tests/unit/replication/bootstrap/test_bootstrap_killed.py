@@ -5,7 +5,7 @@ import pytest
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import World, a_world, killable, tuned
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from twinhive.core.model.policy import Policy
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, CONSOLIDATE, Stage
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase

@@ -12,8 +12,8 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import World, a_world, killable, tuned
+from tests.support.worlds.memory_comparison import assert_twin, contents, files_below
 from tests.support.worlds.repl_world import ReplWorld
-from tests.support.worlds.twins import assert_twin, contents, files_below
 from tests.unit.replication.external_tables.test_external_incremental import with_tables
 from twinhive.core.model.names import TableName
 from twinhive.replication.operator_requests.request_files import request_table

@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.builders import a_partition, a_policy
 from tests.support.worlds.fake_world import Killed, KillSwitch, a_world, killable
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.support.worlds.repl_world import ReplWorld
-from tests.support.worlds.twins import assert_twin
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import Refused
 from twinhive.core.model.marks import DIRECTORY_MARK, DUMP, LOAD_PLACES, PHASE

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.worlds.fake_world import tuned
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.unit.replication.bootstrap.test_consolidate import Copying
 from twinhive.core.model.changes.events import EventRow
 from twinhive.core.model.changes.kinds import Event

@@ -7,7 +7,7 @@ import pytest
 from tests.support.builders import a_table
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World, a_world, tuned
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.names import TableName
 from twinhive.hive.events.decoder import decode_event

@@ -9,7 +9,7 @@ import pytest
 from tests.support.seeds import seeds
 from tests.support.worlds.external_followed import POLICY, TOPS, FollowedExternals
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
-from tests.support.worlds.twins import spoken
+from tests.support.worlds.memory_comparison import spoken
 from tests.unit.replication.external_tables.test_external_incremental import with_tables
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.thrift_objects import columns_of_partition

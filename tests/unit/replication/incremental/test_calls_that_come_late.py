@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.worlds.fake_world import World, a_world, tuned
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile
 from twinhive.runtime.pipeline.runner import run_bootstrap

@@ -8,7 +8,7 @@ from tests.support.builders import a_table
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import tuned
-from tests.support.worlds.twins import claims
+from tests.support.worlds.memory_comparison import claims
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.incremental.test_incremental_killed import follow_noticed
 from twinhive.core.model.errors import ActNow

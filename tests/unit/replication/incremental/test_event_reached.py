@@ -8,7 +8,7 @@ from tests.support.builders import a_policy, a_table, an_external
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import World, a_world, killable
-from tests.support.worlds.twins import described
+from tests.support.worlds.memory_comparison import described
 from twinhive.core.model.errors import ActNow, Foreign, InvalidSettings, Unreachable
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy

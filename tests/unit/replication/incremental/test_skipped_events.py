@@ -8,7 +8,7 @@ import pytest
 from tests.support.builders import a_policy
 from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.unit.replication.bootstrap.test_consolidate import Copying
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.scan.test_scan import put, same, scan

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.worlds.fake_world import tuned
-from tests.support.worlds.twins import contents
+from tests.support.worlds.memory_comparison import contents
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import ChecksumForm, Usage

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.worlds.twins import contents
+from tests.support.worlds.memory_comparison import contents
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.incremental.test_incremental_killed import killed_at
 from tests.unit.replication.scan.test_scan import put, same, scan

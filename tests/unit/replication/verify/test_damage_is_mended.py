@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.worlds.twins import contents
+from tests.support.worlds.memory_comparison import contents
 from tests.unit.replication.verify import test_verify as kinds
 from tests.unit.replication.verify.test_verify import ORDERS, PLAIN, file_of, write
 from tests.unit.replication.verify.verifying import Verifying

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.checker.drill import Drill, Settings
 from tests.checker.faults import Plan
+from tests.checker.memory_histories import Drill, Settings
 from tests.support.seeds import DAY, seeds
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import LISTENER, REPLICA_ADDRESS, tuned

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.checker.drill import Drill, Settings
 from tests.checker.faults import Plan
+from tests.checker.memory_histories import Drill, Settings
 from tests.support.worlds.external_world import ExternalWorld, a_world_with_files
 from tests.support.worlds.fake_world import tuned
 from tests.unit.replication.incremental.test_incremental import Followed

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.checker.drill import Drill, Settings
 from tests.checker.faults import Plan
+from tests.checker.memory_histories import Drill, Settings
 from tests.support.builders import a_policy
 from tests.support.seeds import seeds
 from tests.support.users.source_writer import SourceWriter

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.policy_terminal import Terminal, a_terminal
+from tests.support.worlds.memory_comparison import contents
 from tests.support.worlds.statements_in_memory import let_statements_reach
-from tests.support.worlds.twins import contents
 
 
 @pytest.fixture

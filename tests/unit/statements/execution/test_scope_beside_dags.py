@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.policy_terminal import Terminal, a_terminal
+from tests.support.worlds.memory_comparison import contents
 from tests.support.worlds.statements_in_memory import let_statements_reach
-from tests.support.worlds.twins import contents
 from twinhive.core.model.marks import LAST_ID, SCOPE
 
 ALL: dict[str, Any] = {}

@@ -13,8 +13,8 @@ from tests.support.policy_terminal import a_terminal
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.copies import copies_of, left_by_kills
 from tests.support.worlds.fake_world import World, killable
+from tests.support.worlds.memory_comparison import contents
 from tests.support.worlds.statements_in_memory import let_statements_reach
-from tests.support.worlds.twins import contents
 from twinhive.core.model.marks import SCOPE, SCOPE_BEFORE, ReplicaState
 from twinhive.core.ports import WritePorts
 from twinhive.runtime.wiring.policy_wiring import Wiring

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.worlds.twins import contents
+from tests.support.worlds.memory_comparison import contents
 from tests.unit.statements.execution.test_scope_cut_off import MORE as TO_ALL
 from tests.unit.statements.execution.test_scope_cut_off import Change, Cut, kills
 

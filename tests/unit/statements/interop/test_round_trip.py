@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.users.source_writer import SourceWriter
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.unit.replication.incremental import test_incremental as histories
 from tests.unit.statements.interop.hive_world import CMROOT, ROOT, HiveWorld
 from twinhive.core.model.changes.events import EventRow

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.support.worlds.repl_world import ReplWorld
-from tests.support.worlds.twins import assert_twin
 from twinhive.core.model.errors import ActNow, AlreadyThere, InvalidSettings, Missing
 from twinhive.replication.dump.repl_dump_description import newest_sealed, open_sealed
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.worlds.memory_comparison import contents
 from tests.support.worlds.repl_world import ReplWorld
-from tests.support.worlds.twins import contents
 from twinhive.core.model.errors import ActNow, Foreign, Missing, Unexplained
 from twinhive.core.model.objects import Database
 from twinhive.replication.dump.repl_dump_description import newest_sealed, open_sealed

@@ -5,8 +5,8 @@ import pytest
 from tests.support.builders import a_table
 from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
+from tests.support.worlds.memory_comparison import contents
 from tests.support.worlds.repl_world import ReplWorld
-from tests.support.worlds.twins import contents
 from twinhive.core.model.errors import Foreign, TryAgain
 from twinhive.core.model.files import Attributes
 from twinhive.core.model.marks import DIRECTORY_MARK, own_marks

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.checker.crowd.writers import Crowd
+from tests.checker.random_users.writers import Crowd
 from tests.support.seeds import seeds
 from tests.support.worlds.fake_world import World
+from tests.support.worlds.memory_comparison import contents
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
-from tests.support.worlds.twins import contents
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.marks import SOURCE_FOR
 from twinhive.core.model.objects import Database

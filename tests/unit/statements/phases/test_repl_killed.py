@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killable, Killed, KillSwitch, killable
+from tests.support.worlds.memory_comparison import contents
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
-from tests.support.worlds.twins import contents
 from twinhive.core.model.errors import Missing
 from twinhive.replication.dump.repl_dump_description import open_sealed
 from twinhive.statements.steps.repl_dump_options import Dumped

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.support.worlds.repl_world import ReplWorld
-from tests.support.worlds.twins import assert_twin
 from twinhive.core.model.errors import Missing
 
 

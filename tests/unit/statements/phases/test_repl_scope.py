@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.memory_comparison import contents
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
-from tests.support.worlds.twins import contents
 from twinhive.core.model.errors import ActNow, InvalidSettings
 
 ALL: Scope = (EVERYTHING, ())

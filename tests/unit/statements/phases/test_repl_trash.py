@@ -8,8 +8,8 @@ from tests.support.builders import a_partition, a_table, an_external
 from tests.support.hdfs.fake_trash import TRASH
 from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
+from tests.support.worlds.memory_comparison import contents
 from tests.support.worlds.repl_world import EVERYTHING, ReplWorld, Scope
-from tests.support.worlds.twins import contents
 from twinhive.core.model.errors import Refused, Unexplained
 from twinhive.core.step.replica_lease import lease_directory
 from twinhive.core.step.step_base import Work

@@ -3,7 +3,7 @@
 from tests.support.builders import a_table
 from tests.support.policy_terminal import Terminal
 from tests.support.worlds.fake_world import REPLICA_ADDRESS
-from tests.support.worlds.twins import assert_twin
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.unit.operations.failover.test_readiness import READY
 from twinhive.core.model.exit_codes import ExitCode
 

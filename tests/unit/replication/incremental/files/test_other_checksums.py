@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from tests.support.worlds.copies import left_by_kills
-from tests.support.worlds.twins import contents
+from tests.support.worlds.memory_comparison import contents
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.incremental.test_incremental_killed import follow_noticed
 from tests.unit.replication.scan.test_scan import scan

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import killable, tuned
-from tests.support.worlds.twins import contents
+from tests.support.worlds.memory_comparison import contents
 from tests.unit.operations.failover.test_failover import HOLDER, position, promotion, ready, silent
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, Refused, Unexplained

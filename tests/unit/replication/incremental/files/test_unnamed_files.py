@@ -8,7 +8,7 @@ import pytest
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import a_world, tuned
-from tests.support.worlds.twins import contents
+from tests.support.worlds.memory_comparison import contents
 from tests.unit.replication.incremental.test_incremental import POLICY, Followed, nested_directories
 from tests.unit.replication.incremental.test_incremental_killed import follow_noticed
 from tests.unit.runtime.dry_run.test_rehearsal import plan, section

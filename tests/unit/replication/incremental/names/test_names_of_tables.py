@@ -9,8 +9,8 @@ from tests.support.seeds import of_the_day
 from tests.support.users.external_writer import ExternalWriter
 from tests.support.worlds.external_followed import POLICY, FollowedExternals
 from tests.support.worlds.fake_world import World, a_world, tuned
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.support.worlds.repl_world import ReplWorld
-from tests.support.worlds.twins import assert_twin
 from tests.unit.operations.actions.test_operations import HOLDER, insert_and_lose
 from twinhive.core.model.quarantine import frozen_tables
 from twinhive.operations.actions.replica_status import read_status

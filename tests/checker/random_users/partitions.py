@@ -1,7 +1,7 @@
 """What users do to partitions."""
 
-from tests.checker.crowd.looking import Looking
-from tests.checker.crowd.statement import FIRST, VALUES, Statement, alone, alone_within
+from tests.checker.random_users.present_objects import Looking
+from tests.checker.random_users.statement import FIRST, VALUES, Statement, alone, alone_within
 
 
 class PartitionStatements(Looking):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tests.checker.marked import MarkedSets
+from tests.checker.set_judge import MarkedSets
 from tests.checker.states import NO_FILES, Files
 from tests.checker.timeline import Append, Key, Recorder, files_of, table_with_files
 from tests.support.users.source_writer import SourceMetastore

@@ -2,7 +2,7 @@
 
 In memory by tests/unit/operations/failover/test_switch_histories.py; between two real clusters by
 
-    python -m tests.checker.switching HISTORIES [FIRST SEED]
+    python -m tests.checker.cluster_failovers HISTORIES [FIRST SEED]
 
 No row that its writer was told of is lost by a planned failover; an unplanned one loses what the old primary has logged
 after the event that was named, which the next failback keeps.

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from tests.checker.crowd.choosing import Statements
-from tests.checker.crowd.statement import ELSEWHERE, NAMES, ODD_NAMES, OTHERS, Lock, Statement
-from tests.checker.marked import MarkedSets
-from tests.checker.pauses import Pausable, pause
-from tests.checker.recorded import RecordedFiles, RecordedSource
+from tests.checker.interleaving import Pausable, pause
+from tests.checker.random_users.statement import ELSEWHERE, NAMES, ODD_NAMES, OTHERS, Lock, Statement
+from tests.checker.random_users.statement_choice import Statements
+from tests.checker.recorded_source import RecordedFiles, RecordedSource
+from tests.checker.set_judge import MarkedSets
 from tests.checker.timeline import Recorder
 from tests.support.users.source_writer import SourceMetastore, SourceWriter
 from twinhive.core.model.errors import TwinhiveError

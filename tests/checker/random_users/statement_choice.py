@@ -1,13 +1,13 @@
 """Choose what a user does next."""
 
-from tests.checker.crowd.crossing import Crossing
-from tests.checker.crowd.definitions import DefinitionStatements
-from tests.checker.crowd.marking import Marking
-from tests.checker.crowd.moving import Moving
-from tests.checker.crowd.odd import OddStatements
-from tests.checker.crowd.partitions import PartitionStatements
-from tests.checker.crowd.statement import Choice, Statement
-from tests.checker.crowd.tables import TableStatements
+from tests.checker.random_users.cross_database_moves import Crossing
+from tests.checker.random_users.definitions import DefinitionStatements
+from tests.checker.random_users.location_changes import Moving
+from tests.checker.random_users.marking import Marking
+from tests.checker.random_users.partitions import PartitionStatements
+from tests.checker.random_users.rare_statements import OddStatements
+from tests.checker.random_users.statement import Choice, Statement
+from tests.checker.random_users.tables import TableStatements
 
 
 class Statements(TableStatements, PartitionStatements, DefinitionStatements, OddStatements):

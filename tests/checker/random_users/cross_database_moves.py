@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
-from tests.checker.crowd.looking import Looking
-from tests.checker.crowd.statement import ELSEWHERE, OTHERS, VALUES, VIEWS, Choice, Statement, alone
+from tests.checker.random_users.present_objects import Looking
+from tests.checker.random_users.statement import ELSEWHERE, OTHERS, VALUES, VIEWS, Choice, Statement, alone
 from tests.support.users.source_writer import SourceWriter
 
 

@@ -1,6 +1,6 @@
 """Fail two real clusters over and back at random, two full rounds a history.
 
-    python -m tests.checker.switching 50 [FIRST SEED]
+    python -m tests.checker.cluster_failovers 50 [FIRST SEED]
 
 One line for each history, then the sums; the exit code is 1 when anything was seen that may not be. A working directory
 gets the story of such a history.
@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from sandbox import Sandbox
-from tests.checker.switched import HOLDER, Sides
+from tests.checker.failover_histories import HOLDER, Sides
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource

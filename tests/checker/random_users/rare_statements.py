@@ -1,7 +1,7 @@
 """What few users do."""
 
-from tests.checker.crowd.looking import Looking
-from tests.checker.crowd.statement import ELSEWHERE, VALUES, VIEWS, Statement, alone
+from tests.checker.random_users.present_objects import Looking
+from tests.checker.random_users.statement import ELSEWHERE, VALUES, VIEWS, Statement, alone
 from tests.checker.states import Values
 
 

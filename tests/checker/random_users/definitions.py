@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from tests.checker.crowd.looking import Looking
-from tests.checker.crowd.statement import DATABASE, Statement, alone, alone_within
+from tests.checker.random_users.present_objects import Looking
+from tests.checker.random_users.statement import DATABASE, Statement, alone, alone_within
 from tests.checker.states import TableState, Values
 
 

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from tests.checker.crowd.looking import Looking
-from tests.checker.crowd.statement import VALUES, Choice, Statement, alone_within
+from tests.checker.random_users.present_objects import Looking
+from tests.checker.random_users.statement import VALUES, Choice, Statement, alone_within
 from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.sets.set_mark import FOREVER
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase, left_behind, take_away

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tests.checker.crowd.statement import FIRST
-from tests.checker.places import Places
+from tests.checker.occupied_directories import Places
+from tests.checker.random_users.statement import FIRST
 from tests.checker.states import DatabaseState, TableState, Values
 
 if TYPE_CHECKING:
-    from tests.checker.crowd.writers import Crowd
+    from tests.checker.random_users.writers import Crowd
 
 
 class Looking:

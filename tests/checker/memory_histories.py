@@ -12,11 +12,11 @@ from random import Random
 from typing import Any, Protocol
 from unittest import mock
 
-from tests.checker.crowd.writers import Crowd
 from tests.checker.faults import OF_A_PROCESS, LeaseWithTakeOver, Plan, faulty
+from tests.checker.interleaving import Pausable
 from tests.checker.judge import Judge, Violation
-from tests.checker.marked import leaves
-from tests.checker.pauses import Pausable
+from tests.checker.random_users.writers import Crowd
+from tests.checker.set_judge import leaves
 from tests.checker.states import ShownSet, Viewer
 from tests.checker.watch import Watched, Watcher
 from tests.support.builders import a_policy

@@ -1,7 +1,7 @@
 """Tables and partitions that get other locations."""
 
-from tests.checker.crowd.looking import Looking
-from tests.checker.crowd.statement import ELSEWHERE, Choice, Statement, alone, alone_within
+from tests.checker.random_users.present_objects import Looking
+from tests.checker.random_users.statement import ELSEWHERE, Choice, Statement, alone, alone_within
 from twinhive.core.model.names import partition_name
 
 
