@@ -18,6 +18,7 @@ from twinhive.replication.dump import staging_cleanup
 CHECKOUT = Path(__file__).parents[2]
 ROOTS = (CHECKOUT, CHECKOUT / "plugins" / "twinhive", CHECKOUT / "tests", CHECKOUT / "tests" / "unit")
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
+OLD_PATHS = CHECKOUT / "docs" / "old-paths.md"
 README = PAGES[0].read_text(encoding="utf-8")
 _FILE = re.compile(r"`([\w./-]*/[\w*-]+\.py)(?:::[\w.]+)?`")
 # Steps of one thing, in files that follow each other: a map that is longer is not read.
@@ -28,8 +29,28 @@ _NOT_READ = re.compile(r"```.*?```|\]\([^)]*\)|[\[\]|#*`!-]", re.DOTALL)
 
 
 def named(page: Path) -> Iterator[str]:
-    for match in _FILE.finditer(page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    if page == OLD_PATHS:
+        text = "\n".join(now for _, now in moved_paths())
+    for match in _FILE.finditer(text):
         yield match[1]
+
+
+def moved_paths() -> list[tuple[str, str]]:
+    """Return the rows of the table of old paths: before, now, each as it is written."""
+    rows = [line.split("|")[1:3] for line in OLD_PATHS.read_text(encoding="utf-8").splitlines() if line[:3] == "| `"]
+    return [(before.strip(), now.strip()) for before, now in rows]
+
+
+def test_folders_and_files_of_before_are_gone_and_those_of_now_are_there() -> None:
+    def is_there(written: str) -> bool:
+        return any((root / written.strip("`")).exists() for root in ROOTS[:2])
+
+    rows = moved_paths()
+    assert len(rows) > 100
+    assert [now for _, now in rows if not is_there(now)] == []
+    modules = [before for before, now in rows if before.endswith(".py`") and before != now]
+    assert [before for before in modules if is_there(before)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
