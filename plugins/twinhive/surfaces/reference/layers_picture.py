@@ -64,7 +64,7 @@ def _places(levels: list[list[str]], rows: Mapping[str, LayerRow], wide: int) ->
 
 
 def _lines(row: LayerRow) -> list[str]:
-    return wrap("  ·  ".join(folder.replace("/", "/\u2060") for folder in row.folders), _LETTERS)
+    return wrap(", ".join(row.folders), _LETTERS)
 
 
 def _box(area: str, row: LayerRow, place: _Place) -> str:
