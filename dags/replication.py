@@ -1,4 +1,7 @@
-"""The DAGs of all policies, `<policy>.<phase>` and `<policy>.operate`; `twinhive.monitor`, `twinhive.sql`."""
+"""The DAGs of all policies, `<policy>.<phase>` and `<policy>.operate`; `twinhive.monitor`, `twinhive.sql`.
+
+Airflow passes over files that do not name Airflow.
+"""
 
 import os
 from pathlib import Path
