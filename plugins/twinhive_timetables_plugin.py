@@ -13,6 +13,7 @@ class TwinhiveTimetables(AirflowPlugin):
     @property
     def timetables(self) -> list[Any]:  # type: ignore[override]  # asked for late
         """Return the timetables; tasks never ask for them."""
+        from twinhive.airflow_edge import timetable_of_before
         from twinhive.surfaces.airflow.dags.run_ids import StartedByPeople
 
-        return [StartedByPeople]
+        return [StartedByPeople, timetable_of_before()]

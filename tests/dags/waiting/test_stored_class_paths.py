@@ -3,7 +3,7 @@
 from importlib import import_module
 
 import pytest
-from airflow.sdk._shared.module_loading import import_string
+from airflow.sdk._shared.module_loading import import_string, qualname
 
 from twinhive import airflow_edge
 from twinhive.operators import MarkSetDoneOperator
@@ -15,6 +15,7 @@ from twinhive.surfaces.airflow.triggers.event_id_trigger import EventIdTrigger
 from twinhive.surfaces.airflow.triggers.message_trigger import StompTrigger
 from twinhive.surfaces.airflow.triggers.notification_trigger import NotificationTrigger
 from twinhive.surfaces.airflow.triggers.set_trigger import SetDoneTrigger
+from twinhive_timetables_plugin import TwinhiveTimetables
 
 BEFORE = {
     "waiting.event_id_trigger.EventIdTrigger": EventIdTrigger,
@@ -39,6 +40,13 @@ def test_each_module_of_before_has_one_of_now(old: str) -> None:
     import_module(airflow_edge.MOVED[old])
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         import_module(f"twinhive.airflow_edge.{old}").nothing  # noqa: B018
+
+
+def test_airflow_reads_back_what_it_has_stored_of_dags_of_before() -> None:
+    path = "twinhive.airflow_edge.dags.run_ids.StartedByPeople"
+    [timetable] = [one for one in TwinhiveTimetables().timetables if qualname(one) == path]
+    assert issubclass(timetable, StartedByPeople)
+    assert timetable.deserialize({}).description == StartedByPeople.description
 
 
 def test_a_module_that_has_not_moved_there_is_not_found() -> None:
