@@ -69,7 +69,7 @@ def test_each_call_into_another_folder_is_a_climb(calls: int) -> None:
 
 
 def test_what_other_threads_enter_is_counted() -> None:
-    assert {"each", "names"} < stems(lambda: in_threads(name_of, ["1", "2"], 2))
+    assert {"parallel_map", "names"} < stems(lambda: in_threads(name_of, ["1", "2"], 2))
 
 
 def test_what_fakes_call_is_not_counted() -> None:

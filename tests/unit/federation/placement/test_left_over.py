@@ -74,7 +74,7 @@ def test_killed_at_any_change_a_run_comes_to_its_end(goes_on: bool, after_effect
             something_happens(world)
         world.settle()
         world.assert_complete("plain")
-        assert not below(world, "tmp", "base", "federation/placement/copy_lists", "copies/building"), at
+        assert not below(world, "tmp", "base", "copies/lists", "copies/building"), at
     assert at > 20
 
 
@@ -141,7 +141,7 @@ def test_they_hide_no_lack_of_room_and_a_refused_list_does_not_stay() -> None:
             copied(world)
         assert (raised.value.words.found[:14], raised.value.words.expected) == ("150 bytes free", "200 bytes, 2 names")
         assert not below(world, "base")
-        assert {path.split("/")[-2] for path in below(world, "federation/placement/copy_lists")} == {listed.dump}
+        assert {path.split("/")[-2] for path in below(world, "copies/lists")} == {listed.dump}
         something_happens(world)
 
 
