@@ -10,6 +10,9 @@ from sandbox.jvm.java import spark_java_home
 from sandbox.paths import CHECKOUT
 from sandbox.running.processes import server_environment
 
+_COMMAND_LINES = {"surfaces/cli/app.py": "twinhive.surfaces.cli.app", "cli/app.py": "twinhive.cli.app"}
+"""The module of the command `twinhive`, by where a checkout of now or of before has it."""
+
 
 def copy_tree(
     source_uri: str,
@@ -22,12 +25,8 @@ def copy_tree(
 ) -> None:
     """Make the target equal to the source; `options` are further ones of the command of a `checkout`."""
     settings = [part for key, value in properties.items() for part in ("-D", f"{key}={value}")]
-    command_line = (
-        "twinhive.surfaces.cli.app"
-        if Path(checkout, "plugins/twinhive/surfaces/cli/app.py").exists()
-        else "twinhive.cli"
-    )
-    command = [sys.executable, "-m", command_line, "copy", source_uri, target_uri]
+    layout = next(path for path in _COMMAND_LINES if Path(checkout, "plugins/twinhive", path).exists())
+    command = [sys.executable, "-m", _COMMAND_LINES[layout], "copy", source_uri, target_uri]
     command += ["--threads", str(threads), "--user", user, *options, *settings]
     paths = os.pathsep.join([str(checkout / "plugins"), str(checkout)])
     environment = server_environment({"PYTHONPATH": paths, "JAVA_HOME": str(spark_java_home())})

@@ -11,7 +11,7 @@ from tests.support.users.warehouse import Warehouse
 
 CONSUMERS = """
 from airflow.sdk import DAG, Asset, task
-from twinhive.surfaces.airflow.sensors.event_id_sensor import ReplicatedEventIdSensor
+from twinhive.sensors import ReplicatedEventIdSensor
 
 ORDERS = Asset("twinhive://west/{database}/orders")
 

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 
 NIGHTLY = """
 from airflow.sdk import DAG, Param
-from twinhive.surfaces.airflow.operators.statement_operator import ReplStatementOperator
+from twinhive.operators import ReplStatementOperator
 
 with DAG(
     "nightly_{database}",

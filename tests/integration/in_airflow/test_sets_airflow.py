@@ -24,8 +24,8 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.airflow]
 CONSUMERS = """
 from airflow.providers.common.messaging.triggers.msg_queue import MessageQueueTrigger
 from airflow.sdk import DAG, Asset, AssetWatcher, PartitionedAssetTimetable, task
-from twinhive.surfaces.airflow.operators.set_operators import MarkSetDoneOperator
-from twinhive.surfaces.airflow.sensors.set_sensor import SetDoneSensor
+from twinhive.operators import MarkSetDoneOperator
+from twinhive.sensors import SetDoneSensor
 
 NAME = "{database}"
 RUNS = {{"is_paused_upon_creation": False}}

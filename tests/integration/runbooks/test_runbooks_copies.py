@@ -26,7 +26,7 @@ COPIES, QUERY = "copies", "asks_for_a_copy"
 _AT_WORK = ("queued", "running")
 _CONSUMER = """
 from airflow.sdk import DAG
-from twinhive.surfaces.airflow.operators.cluster_sql_operator import ClusterSqlOperator
+from twinhive.operators import ClusterSqlOperator
 
 with DAG("{dag}", schedule=None, is_paused_upon_creation=False):
     ClusterSqlOperator(
