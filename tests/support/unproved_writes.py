@@ -29,7 +29,7 @@ class ProofWatch:
         self.writes: Counter[str] = Counter()
         """By method."""
         self.unproved: Counter[str] = Counter()
-        """By method, and by module and function of the caller: `add_partitions by keeping._add`."""
+        """By method, and by module and function of the caller: `add_partitions by diverged_backup._add`."""
         self._held = 0
         self._thread = threading.local()
         self._lock = threading.Lock()
