@@ -1,8 +1,8 @@
 """Run all tests, and mypy, in lanes: `make test`.
 
-A lane is a process that runs its tests one after the other; those with servers have a sandbox of their own. As many
-lanes run at the same time as there are cores, so that they do not starve each other: tests on servers and in Airflow
-wait much, and the tests without servers fill that time. These print at once, the others when all is over.
+A lane is a process that runs its tests one after the other; those with servers have a sandbox of their own. As many of
+these run at the same time as there are cores, so that they do not starve each other. They wait much: one lane without
+servers fills that time. The tests without servers print at once, the others when all is over.
 
 Only what a test asserts makes the run fail. The time and the CPU of each lane are printed at the end, beside what it
 usually takes.
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -60,6 +60,11 @@ class Lane(StrEnum):
                 return ("integration", "scenarios")
             case Lane.TYPES:
                 return ()
+
+    @property
+    def has_servers(self) -> bool:
+        """True for a lane whose tests start servers."""
+        return self not in (Lane.ALONE, Lane.TYPES)
 
     @property
     def usual_cpu(self) -> int:
@@ -127,19 +132,25 @@ class _Running:
 
 
 def _run(arguments: Sequence[str], outputs: Mapping[Lane, IO[bytes]], stack: ExitStack) -> list[Ended]:
-    """Run the lanes, as many at the same time as there are cores."""
+    """Run the lanes, each as soon as it may begin."""
     waiting = list(Lane)
     running: dict[int, _Running] = {}
     ended = []
     while waiting or running:
-        while waiting and len(running) < max(1, os.cpu_count() or 1):
-            one = _start(lane := waiting.pop(0), arguments, outputs.get(lane))
-            stack.callback(one.end)
-            running[one.process.pid] = one
+        while lane := next((one for one in waiting if _may_begin(one, running.values())), None):
+            waiting.remove(lane)
+            begun = _start(lane, arguments, outputs.get(lane))
+            stack.callback(begun.end)
+            running[begun.process.pid] = begun
         pid, status, used = os.wait4(-1, 0)
         if pid in running:
             ended.append(running.pop(pid).has_ended(status, used.ru_utime + used.ru_stime))
     return ended
+
+
+def _may_begin(lane: Lane, running: Collection[_Running]) -> bool:
+    alike = [one for one in running if one.lane.has_servers == lane.has_servers]
+    return len(alike) < (max(1, os.cpu_count() or 1) if lane.has_servers else 1)
 
 
 def _command(lane: Lane, arguments: Sequence[str]) -> list[str]:
@@ -160,7 +171,7 @@ def _start(lane: Lane, arguments: Sequence[str], output: IO[bytes] | None) -> _R
         start_new_session=True,
     )
     with suppress(OSError):  # another kernel, or no right to it
-        share = _REST if lane in (Lane.ALONE, Lane.TYPES) else _SHARE
+        share = _SHARE if lane.has_servers else _REST
         Path(f"/proc/{process.pid}/autogroup").write_text(share, encoding="ascii")
     return _Running(lane, process, time.monotonic())
 
