@@ -125,7 +125,7 @@ def test_what_is_not_there_cannot_be_altered(metastore: MetastoreWriter, databas
     for call in (
         lambda: metastore.alter_database(replace(found, name="nowhere")),
         lambda: metastore.alter_table(nothing.name, nothing),
-        lambda: metastore.alter_table(nothing.name, nothing, expected_stamp="log:1"),
+        lambda: metastore.alter_table(nothing.name, nothing, expected="log:1"),
         lambda: metastore.alter_partitions([partition]),
         lambda: metastore.rename_partition(("2",), partition),
         lambda: metastore.drop_partitions(nothing.name, ["p=1"], delete_data=True),
@@ -209,21 +209,21 @@ def test_view_gets_another_text_and_name(metastore: MetastoreWriter, database: s
 def test_stamp_is_compared_before_it_is_set(metastore: MetastoreWriter, database: str) -> None:
     table = created(metastore, a_table(database, "t", parameters={STAMP: "log:1"}))
     second = table.with_parameters({STAMP: "log:2"})
-    metastore.alter_table(table.name, second, expected_stamp="log:1")
+    metastore.alter_table(table.name, second, expected="log:1")
     for late in (second, second.with_parameters({STAMP: "log:3"})):
         with pytest.raises(ChangedMeanwhile, match=f"{database}.t"):
-            metastore.alter_table(table.name, late, expected_stamp="log:1")
+            metastore.alter_table(table.name, late, expected="log:1")
     found = metastore.table(table.name)
     assert found is not None and found.parameters[STAMP] == "log:2"
-    metastore.alter_table(table.name, second, expected_stamp="log:2")
+    metastore.alter_table(table.name, second, expected="log:2")
     with pytest.raises(Refused):
-        metastore.alter_table(table.name, table.with_parameters({}), expected_stamp="log:2")
+        metastore.alter_table(table.name, table.with_parameters({}), expected="log:2")
 
 
 def test_stamp_that_was_never_set_is_another_stamp(metastore: MetastoreWriter, database: str) -> None:
     table = created(metastore, a_table(database, "t"))
     with pytest.raises(ChangedMeanwhile):
-        metastore.alter_table(table.name, table.with_parameters({STAMP: "log:2"}), expected_stamp="log:1")
+        metastore.alter_table(table.name, table.with_parameters({STAMP: "log:2"}), expected="log:1")
 
 
 def test_rename_onto_what_is_there(metastore: MetastoreWriter, database: str) -> None:
@@ -231,7 +231,7 @@ def test_rename_onto_what_is_there(metastore: MetastoreWriter, database: str) ->
     other = created(metastore, a_table(database, "other"))
     for stamp in (None, "log:1"):
         with pytest.raises(AlreadyThere, match=f"{database}.other"):
-            metastore.alter_table(table.name, replace(table, name=other.name), expected_stamp=stamp)
+            metastore.alter_table(table.name, replace(table, name=other.name), expected=stamp)
     with pytest.raises(Missing, match="nowhere"):
         metastore.alter_table(table.name, replace(table, name=TableName("nowhere", "t")))
     assert metastore.table_names(database) == ["other", "t"]
@@ -268,7 +268,7 @@ def test_rename_of_a_managed_table_in_another_place_moves_nothing(place: Place) 
     place.partition(table, "1")
     before = files_below(place.files, place.managed)
     renamed = replace(table, name=TableName(place.database, "n")).with_parameters({STAMP: "log:2"})
-    place.metastore.alter_table(table.name, renamed, expected_stamp="log:1")
+    place.metastore.alter_table(table.name, renamed, expected="log:1")
     assert (place.now("n").location, place.now("n").kind) == (f"{place.managed}/t.17", TableKind.MANAGED)
     assert place.locations("n") == {"1": f"{place.managed}/t.17/p=1"}
     assert files_below(place.files, place.managed) == before == {"t.17/p=1/data"}

@@ -211,7 +211,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
             self._emit_on(created, "CREATE_TABLE", {**messages.of_table(created), "files": files})
 
     def alter_table(
-        self, name: TableName, table: Table, *, expected_stamp: str | None = None, cascade: bool = False
+        self, name: TableName, table: Table, *, expected: str | None = None, of_key: str = STAMP, cascade: bool = False
     ) -> None:
         """Replace the table `name` by `table`, which may have another name, location or columns.
 
@@ -221,8 +221,8 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         """
         with self._call():
             before = self._existing(name)
-            if expected_stamp is not None:
-                _check_stamp(before, table, expected_stamp)
+            if expected is not None:
+                _check_parameter(before, table, of_key, expected)
             database = self._existing_database(table.name.database)
             if table.name != name and table.name in self._tables:
                 raise AlreadyThere(f"table {table.name} exists already")
@@ -384,12 +384,12 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         self._storage.make(location)
 
 
-def _check_stamp(before: Table, table: Table, expected: str) -> None:
-    stamp = before.parameters.get(STAMP)
-    if stamp != expected:
-        raise ChangedMeanwhile(f"table {before.name} is not what it was", found=stamp, expected=expected)
-    if STAMP not in table.parameters:
-        raise Refused(f"table {before.name}: a table that is compared must carry {STAMP}")
+def _check_parameter(before: Table, table: Table, key: str, expected: str) -> None:
+    value = before.parameters.get(key)
+    if value != expected:
+        raise ChangedMeanwhile(f"table {before.name} is not what it was", found=value, expected=expected)
+    if key not in table.parameters:
+        raise Refused(f"table {before.name}: a table that is compared must carry {key}")
 
 
 def _columns(table: Table) -> Any:

@@ -14,6 +14,8 @@ from twinhive.core.model.constraints import Constraint, TablePair
 from twinhive.core.model.names import TableName, partition_name
 
 Parameters = Mapping[str, str]
+DDL_TIME = "transient_lastDdlTime"
+"""When a table was altered last, in seconds since 1970: Hive and Spark take it off, and the metastore sets it anew."""
 
 
 class TableKind(Enum):

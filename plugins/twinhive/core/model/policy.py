@@ -148,6 +148,13 @@ class Policy:
             return "external table: the policy leaves them out"
         return table.kind.why_left_out
 
+    def replicates(self, table: Table) -> bool:
+        """True for a table or view that the policy brings over, whichever side it was read at.
+
+        All else in the databases of both sides is other people's: a stamp on it is no proof that it came from here.
+        """
+        return self.selects(table.name.table) and self.left_out(table) is None
+
     def on_replica(self, name: TableName) -> TableName:
         """Return the replica's name of a source table."""
         return TableName(self.replica.database, name.table)

@@ -6,6 +6,7 @@ from typing import Protocol
 from twinhive.core.model.changes.events import EventRow
 from twinhive.core.model.constraints import Constraint
 from twinhive.core.model.log_access import LogAccess
+from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database, Function, Parameters, Partition, Table
 from twinhive.core.model.remotes.data_connectors import DataConnector
@@ -148,14 +149,14 @@ class MetastoreWriter(MetastoreReader, UnreadWriter, Protocol):
         ...
 
     def alter_table(
-        self, name: TableName, table: Table, *, expected_stamp: str | None = None, cascade: bool = False
+        self, name: TableName, table: Table, *, expected: str | None = None, of_key: str = STAMP, cascade: bool = False
     ) -> None:
         """Replace the table `name` by `table`, which may have another name, location or columns.
 
-        With `expected_stamp` the change happens only if the table's `twinhive.stamp` still has that
-        value (compare and set in the metastore); `table` must carry a stamp then. `cascade` gives all
+        With `expected` the change happens only if the table's parameter `of_key` still has that
+        value (compare and set in the metastore); `table` must carry that parameter then. `cascade` gives all
         partitions the columns that this very call changes. Statistics in the parameters stay as given.
-        Raises Missing, AlreadyThere (a rename onto a table that exists), ChangedMeanwhile (another stamp).
+        Raises Missing, AlreadyThere (a rename onto a table that exists), ChangedMeanwhile (another value).
         """
         ...
 

@@ -94,7 +94,7 @@ class Switching:
         ticket = {TICKET: ticket_of(event_id, self.policy.replica.cluster)}
         lease.confirm()
         changed = changed.with_parameters({**changed.parameters, **ticket})
-        ports.replica.alter_table(self.name, changed, expected_stamp=expected_stamp)
+        ports.replica.alter_table(self.name, changed, expected=expected_stamp)
         return not list(restore_overwritten(ports, lease, self.policy, self.name, [None], event_id))
 
     def _switched(self, ports: WritePorts, there: Mapping[Values, Marked], event_id: int) -> list[Marked]:

@@ -53,7 +53,7 @@ class PositionStore:
             return
         moved = table.with_parameters({**table.parameters, **after.parameters()})
         try:
-            self._metastore.alter_table(POSITION_TABLE, moved, expected_stamp=before.token)
+            self._metastore.alter_table(POSITION_TABLE, moved, expected=before.token)
         except Unreachable:
             # It may have been written all the same: no call is repeated blindly.
             kept = self.read()

@@ -42,7 +42,7 @@ def create_table(target: Target, made: Table) -> None:
 def alter_table(target: Target, there: Table, after: Table, *, cascade: bool = False) -> None:
     """Replace a table, unless somebody else has changed it meanwhile."""
     target.lease.confirm()
-    target.replica.alter_table(there.name, after, expected_stamp=there.parameters.get(STAMP), cascade=cascade)
+    target.replica.alter_table(there.name, after, expected=there.parameters.get(STAMP), cascade=cascade)
     if cascade or after.name != there.name:
         target.twin.drop_table(there.name)
     target.twin.put_table(after)

@@ -64,7 +64,7 @@ def _is_past(there: Table | Partition, event_id: int) -> bool:
 def _alter_table(target: Target, table: Table, location: str, marks: dict[str, str]) -> None:
     after = table.at(table.name, location).with_parameters({**table.parameters, **marks})
     target.lease.confirm()
-    target.replica.alter_table(table.name, after, expected_stamp=table.parameters.get(STAMP))
+    target.replica.alter_table(table.name, after, expected=table.parameters.get(STAMP))
     target.twin.put_table(after)
 
 

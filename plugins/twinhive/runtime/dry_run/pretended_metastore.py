@@ -7,6 +7,7 @@ from typing import Any
 
 from twinhive.core.model.constraints import Constraint, constraints_of
 from twinhive.core.model.errors import AlreadyThere, Missing
+from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName, partition_name, partition_values
 from twinhive.core.model.objects import Database, Function, Parameters, Partition, Table
 from twinhive.core.ports import MetastoreReader, UnreadWriter
@@ -144,7 +145,7 @@ class PretendedMetastore:
         self._forget(name)
 
     def alter_table(
-        self, name: TableName, table: Table, *, expected_stamp: str | None = None, cascade: bool = False
+        self, name: TableName, table: Table, *, expected: str | None = None, of_key: str = STAMP, cascade: bool = False
     ) -> None:
         """Remember a table, perhaps under another name. Raises Missing, AlreadyThere."""
         self._existing(name)

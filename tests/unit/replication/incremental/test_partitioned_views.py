@@ -88,7 +88,7 @@ def test_a_resync_makes_a_view_anew_that_no_event_has_changed_since() -> None:
     replica = followed.world.replica
     there = replica.table(SEEN)
     replica.alter_table(
-        SEEN, there.with_parameters({**there.parameters, "stray": "1"}), expected_stamp=there.parameters[STAMP]
+        SEEN, there.with_parameters({**there.parameters, "stray": "1"}), expected=there.parameters[STAMP]
     )
     Resync(followed.policy, "seen", {"user": "ann"}).run(followed.world.ports())
     followed.follow()

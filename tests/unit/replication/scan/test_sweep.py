@@ -192,7 +192,7 @@ def test_a_table_that_gets_another_name_while_tables_are_read_keeps_its_director
         found, there = names(database), replica.table(plain)
         if there is not None:
             renamed = there.at(TableName("sales", "renamed"), there.location)
-            replica.alter_table(plain, renamed, expected_stamp=there.parameters[STAMP])
+            replica.alter_table(plain, renamed, expected=there.parameters[STAMP])
         return found
 
     replica.table_names = renaming

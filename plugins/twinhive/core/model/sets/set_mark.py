@@ -12,7 +12,7 @@ from hashlib import sha256
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName, partition_name
-from twinhive.core.model.objects import Parameters, Partition, Table
+from twinhive.core.model.objects import DDL_TIME, Parameters, Partition, Table
 from twinhive.core.model.thrift_objects import created_at, table_id
 
 SETS_TABLE = "twinhive_sets"
@@ -26,7 +26,6 @@ _PREFIX = "twinhive.set."
 _MARKED, _BY, _COUNT, _PARTITIONS = (_PREFIX + key for key in ("marked", "by", "count", "partitions"))
 _TABLE_ID, _TOKEN, _EARLIER, _NOTE = (_PREFIX + key for key in ("table_id", "token", "earlier", "note"))
 _SHOWN, _SHOWN_BY, _KEEP = _PREFIX + "shown", _PREFIX + "shown_by", _PREFIX + "keep"
-_DDL_TIME = "transient_lastDdlTime"
 _EARLIER_TOKENS = 20
 _SKEW_SECONDS = 60
 """So far apart the clocks of two hosts may be."""
@@ -122,7 +121,7 @@ class SetMark:
         """Read a partition of a set table; what nobody has written is None."""
         table, spec = partition.values
         given = partition.parameters
-        marked = _number(given, _MARKED) or _number(given, _DDL_TIME) or 0
+        marked = _number(given, _MARKED) or _number(given, DDL_TIME) or 0
         return cls(
             TableName(partition.table.database, table.lower()),
             spec,

@@ -57,19 +57,19 @@ class ThriftMetastore(PartitionWrites, ConstraintWrites, StatisticsWrites):
             raise
 
     def alter_table(
-        self, name: TableName, table: Table, *, expected_stamp: str | None = None, cascade: bool = False
+        self, name: TableName, table: Table, *, expected: str | None = None, of_key: str = STAMP, cascade: bool = False
     ) -> None:
         """Replace the table `name` by `table`, which may have another name, location or columns.
 
-        With `expected_stamp` the change happens only if the table's stamp still has that value; `table`
-        must carry a stamp then. With `cascade`, partitions get the columns, but only if those of the
+        With `expected` the change happens only if the table's parameter `of_key` still has that value; `table`
+        must carry that parameter then. With `cascade`, partitions get the columns, but only if those of the
         table change by this call. A new location moves no file. A new name moves the files of a managed
         table at its default place (`<database's directory>/<name>`) and the locations of the
         partitions below it, and of no other table. Raises Missing, AlreadyThere, ChangedMeanwhile.
         """
         environment = {"CASCADE": "true"} if cascade else {}
-        if expected_stamp is not None:
-            environment |= {"expected_parameter_key": STAMP, "expected_parameter_value": expected_stamp}
+        if expected is not None:
+            environment |= {"expected_parameter_key": of_key, "expected_parameter_value": expected}
         request = ttypes.AlterTableRequest(
             dbName=name.database,
             tableName=name.table,
@@ -80,7 +80,7 @@ class ThriftMetastore(PartitionWrites, ConstraintWrites, StatisticsWrites):
         try:
             self._write(f"altering table {name}", lambda client: client.alter_table_req(request))
         except Refused as refusal:
-            self._explain_alter(refusal, name, table, expected_stamp)
+            self._explain_alter(refusal, name, table, expected, of_key)
             raise
 
     def drop_table(self, name: TableName, *, delete_data: bool) -> None:
@@ -109,17 +109,19 @@ class ThriftMetastore(PartitionWrites, ConstraintWrites, StatisticsWrites):
         except Missing:
             return
 
-    def _explain_alter(self, refusal: Refused, name: TableName, table: Table, expected_stamp: str | None) -> None:
+    def _explain_alter(
+        self, refusal: Refused, name: TableName, table: Table, expected: str | None, of_key: str
+    ) -> None:
         """Raise what reading back shows to be the reason; return when it shows none."""
         there = self.table(name)
         if there is None:
             raise restated(refusal, Missing, f"altering table {name}: there is no such table") from refusal
-        if expected_stamp is not None and (stamp := there.parameters.get(STAMP)) != expected_stamp:
+        if expected is not None and (found := there.parameters.get(of_key)) != expected:
             raise ChangedMeanwhile(
                 f"altering table {name}: it is not what it was when it was read",
-                found=f"{STAMP}={stamp}",
-                expected=f"{STAMP}={expected_stamp}",
-                next_step="see who else writes to this replica; then " + Clear("the task"),
+                found=f"{of_key}={found}",
+                expected=f"{of_key}={expected}",
+                next_step="see who else writes it; then " + Clear("the task"),
             ) from refusal
         if table.name != name and self.database(table.name.database) is None:
             raise restated(refusal, Missing, f"renaming {name} to {table.name}: there is no such database") from refusal
