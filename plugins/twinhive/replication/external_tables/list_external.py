@@ -28,6 +28,7 @@ from twinhive.replication.dump.passes.external_passes import (
 from twinhive.replication.dump.passes.pass_manifest import PassManifest
 from twinhive.replication.dump.passes.sync_tasks import SizedEntry, SyncTask, cut_tasks, sizes_of_tables
 from twinhive.replication.external_tables.bounded_pass import bounded_pass
+from twinhive.replication.external_tables.copy_permission import CopyPermission
 from twinhive.replication.external_tables.failback_directories import take_places
 from twinhive.replication.external_tables.orphaned_directories import clear_left, clear_unfinished
 from twinhive.replication.external_tables.purge import obey_purges
@@ -109,10 +110,11 @@ class ListExternal:
     def _clean(self, ports: WritePorts, looked: "_Looked") -> None:
         """Delete what was dropped with its data, and what no table leads to any more."""
         policy, synced = self.work.policy, looked.synced
-        position = state_now(ports, policy).last_event_id or 0
-        for line in obey_purges(ports, policy, synced, looked.found.entries, position):
+        state = state_now(ports, policy)
+        permission, position = CopyPermission(ports.replica, policy, state), state.last_event_id or 0
+        for line in obey_purges(ports, permission, synced, looked.found.entries, position):
             self.work.report(line)
-        for line in clear_left(ports, policy, synced, looked.copies, looked.event_id, position):
+        for line in clear_left(ports, permission, synced, looked.copies, looked.event_id, position):
             self.work.report(line)
 
 

@@ -14,6 +14,7 @@ from twinhive.core.ports import WritePorts, if_there
 from twinhive.replication.dump.dump_store import ExternalPass
 from twinhive.replication.dump.passes.external_entries import Entry, topmost
 from twinhive.replication.dump.passes.external_passes import locations_of_pass
+from twinhive.replication.external_tables.copy_permission import CopyPermission
 from twinhive.replication.replica.base_claim import own_base
 from twinhive.replication.replica.pending_files import purge_path
 from twinhive.replication.replica.sync_records import Synced, SyncedEntry, forget_synced, left_since
@@ -24,19 +25,26 @@ _DAY = 86_400
 
 
 def clear_left(
-    ports: WritePorts, policy: Policy, synced: Synced, copies: Iterable[Entry], event_id: int, position: int
+    ports: WritePorts,
+    permission: CopyPermission,
+    synced: Synced,
+    copies: Iterable[Entry],
+    event_id: int,
+    position: int,
 ) -> Iterator[str]:
     """Clear the directories that were copied and are none of the `copies` now, as of `event_id`; yield a line for each.
 
     Not before the replica has followed what took them off the list: an event of it may ask for the data to be deleted,
-    which only the record of the copy allows. Not while there is trash that is kept for some days yet.
+    which only the record of the copy allows. Not while there is trash that is kept for some days yet. Raises Promoted.
     """
+    policy = permission.policy
     base = own_base(ports, policy)
     if base is None:
         return
     for record in synced.records_but({entry.location for entry in copies}):
         if left_since(ports.replica_files, policy, record, event_id) > position or _is_kept(ports, policy, record):
             continue
+        permission.confirm()
         try:
             if _clear(ports, base, record):
                 yield f"{record.source}: no table uses it; what copies kept in {record.target} is removed"

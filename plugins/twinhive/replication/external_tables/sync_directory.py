@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from twinhive.core.model.errors import ActNow, Missing, TryAgain, TwinhiveError, family_of
+from twinhive.core.model.errors import ActNow, Missing, Promoted, TryAgain, TwinhiveError, family_of
 from twinhive.core.model.exit_codes import ExitCode
 from twinhive.core.model.external.modes import EMPTY, LEAVE_OUT
 from twinhive.core.model.files import FileStatus
@@ -116,6 +116,8 @@ class DirectorySync:
                 last = self._run(source, options, execute, holder)
                 outcome = outcome.followed_by(last)
             return self._copied(source, options, outcome, last), outcome
+        except Promoted:
+            raise
         except TwinhiveError as error:
             raise _of(self.entry, error) from error
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Protocol
 
-from twinhive.core.model.errors import TwinhiveError, together
+from twinhive.core.model.errors import Promoted, TwinhiveError, together
 from twinhive.core.model.human_readable import readable
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
@@ -27,6 +27,7 @@ from twinhive.replication.dump.passes.external_passes import (
     records_have_changed,
     task_has_ended,
 )
+from twinhive.replication.external_tables.copy_permission import CopyPermission
 from twinhive.replication.external_tables.equal_directories import TREES_TOGETHER, LookedDirectory, look_at_all
 from twinhive.replication.external_tables.sync_directory import DirectorySync, Moment
 from twinhive.replication.notification_log.source_log import SourceLog
@@ -112,14 +113,14 @@ class SyncExternal:
         if reason := is_paused(ports.replica_files, policy):
             self.work.report("paused: " + reason)
             return ExternalSynced(idle=render(reason))
-        state_now(ports, policy)
+        permission = CopyPermission(ports.replica, policy, state_now(ports, policy))
         tasks = len(pass_of_name(ports.dump_files, policy, name).manifest.batches)
         entries = known_of_task(ports.dump_files, policy, name, task)
         done = _Done()
         differing = self._look(ports, entries, done)
         if differing:
             records_change(ports.replica_files, policy, name, task)
-        self._copy(ports, differing, done, tasks)
+        self._copy(ports, permission, differing, done, tasks)
         keep_records(ports.replica_files, policy, name, task, [asdict(record) for record in done.records])
         result = done.result()
         counts = {"unchanged": result.unchanged, "changed": result.changed, "failed": len(done.failed)}
@@ -165,9 +166,17 @@ class SyncExternal:
                     self._note_failure(sync.entry, found, done)
         return differing
 
-    def _copy(self, ports: WritePorts, differing: Sequence[DirectorySync], done: _Done, tasks: int) -> None:
+    def _copy(
+        self,
+        ports: WritePorts,
+        permission: CopyPermission,
+        differing: Sequence[DirectorySync],
+        done: _Done,
+        tasks: int,
+    ) -> None:
         """Copy what differs, several directories at a time, which share threads and bandwidth."""
-        policy, trees = self.work.policy, ports.trees
+        policy = self.work.policy
+        trees = replace(ports.trees, lease=permission.leases(ports.trees.lease))
         together = max(1, min(len(differing), policy.options.copy_threads))
         threads = max(1, policy.options.copy_threads // together)
         bandwidth = _share(policy, tasks, together)
@@ -177,13 +186,14 @@ class SyncExternal:
 
         def copy(sync: DirectorySync) -> tuple[SyncedEntry, SyncOutcome] | TwinhiveError:
             try:
-                # Users may write it from one moment to the next: what they have put there must not be deleted.
-                state_now(ports, policy)
-                sync = replace(sync, record=synced.record_of(sync.entry.location))
+                permission.confirm()
+                sync = replace(sync, trees=trees, record=synced.record_of(sync.entry.location))
                 if sync.record is not None:
                     write_synced(ports.replica_files, policy, replace(sync.record, unfinished=True))
                 record, outcome = sync.copy(execute, self.work.holder, threads, bandwidth)
                 write_synced(ports.replica_files, policy, record)
+            except Promoted:
+                raise  # that of one directory is that of all
             except TwinhiveError as error:
                 return error
             return record, outcome

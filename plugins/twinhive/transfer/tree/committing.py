@@ -15,6 +15,7 @@ from twinhive.core.threads.running_calls import RunningCalls
 from twinhive.transfer.engine.attributes import AttributeCopier
 from twinhive.transfer.engine.copy_retries import Patience, twice
 from twinhive.transfer.tree.deleting import Deleter, put_away
+from twinhive.transfer.tree.executing import Recently, confirmed
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.planning.plan import Plan
 from twinhive.transfer.tree.tally import Tally
@@ -58,7 +59,7 @@ class Committer:
         new = (action for action in plan.attributes() if action.new_root is not None and not self._is_held(action))
         self._bottom_up(new, lambda action: self._attributes.give_new(_original(action), self._built(action)))
 
-    def place(self, plan: Plan, deleter: Deleter, *, replaces: bool) -> Tally:
+    def place(self, plan: Plan, deleter: Deleter, may_write: Recently, *, replaces: bool) -> Tally:
         """Rename the new directories in which nothing failed to where they belong.
 
         Each takes the place of the one that it replaces, if any and if it `replaces`; return what was deleted so.
@@ -69,7 +70,7 @@ class Committer:
         roots = (root for root in wanted if not self._failures.holds(root) and (replaces or root not in plan.replaced))
         replaced = Tally()
         work = partial(self._place_each, plan.replaced, deleter)
-        for deleted, failed in in_parallel(roots, self._threads, work, "place"):
+        for deleted, failed in in_parallel(confirmed(roots, may_write), self._threads, work, "place"):
             replaced += deleted
             self._failures.merge(failed)
         return replaced

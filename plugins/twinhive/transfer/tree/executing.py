@@ -4,8 +4,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
-from twinhive.core.model.errors import CopyDiffers, LeaseLost, SourceGone, TwinhiveError
+from twinhive.core.model.errors import CopyDiffers, LeaseLost, Promoted, SourceGone, TwinhiveError
 from twinhive.core.ports import TreeReader, TreeWriter
 from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.engine.copy_engine import CopyEngine, IsEnding
@@ -17,6 +18,8 @@ from twinhive.transfer.tree.request import OnUnreadable, SyncOptions
 from twinhive.transfer.tree.tree_actions import FileAction
 from twinhive.transfer.tree.tree_outcome import ExecOutcome
 from twinhive.transfer.tree.work_directories import Places
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class TreeCopyJob:
 ExecutePlan = Callable[[TreeCopyJob, Plan, Callable[[], None]], ExecOutcome]
 """Carry out `Plan.copies()`: here (`in_this_process`), or by a job.
 
-The last argument is called from time to time while files are put in place; what it raises (LeaseLost) ends the copy.
+The last argument is called from time to time while files are put in place; what it raises (LeaseLost, Promoted) ends
+the copy.
 """
 
 StartCounting = Callable[[int, int], Counting]
@@ -62,31 +66,44 @@ def in_this_process(
         work = plan.totals.on_files
         progress = start(work.files, work.bytes)
         rate = job.options.bytes_per_second
-        threads = job.options.threads
-        executor = Executor(job, source, target, threads, progress, bytes_per_second=rate, is_ending=is_ending)
-        return executor.run(confirmed(plan.copies(), confirm))
+        threads, may_write = job.options.threads, Recently(confirm)
+        executor = Executor(
+            job, source, target, threads, progress, bytes_per_second=rate, confirm=may_write, is_ending=is_ending
+        )
+        return executor.run(confirmed(plan.copies(), may_write))
 
     return execute
 
 
-def confirmed(
-    lines: Iterable[str], confirm: Callable[[], None], clock: Callable[[], float] = time.monotonic
-) -> Iterator[str]:
-    """Yield the lines, and confirm from time to time that we may still write."""
-    confirmed_at = clock()
-    for line in lines:
-        if clock() - confirmed_at >= CONFIRM_SECONDS:
-            confirm()
-            confirmed_at = clock()
-        yield line
+class Recently:
+    """Confirm that we may still write, unless that was confirmed a moment ago; may be shared between threads."""
+
+    def __init__(self, confirm: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._confirm = confirm
+        self._clock = clock
+        self._confirmed_at = clock()
+
+    def __call__(self) -> None:
+        """Raise what `confirm` raises when we may not."""
+        now = self._clock()
+        if now - self._confirmed_at >= CONFIRM_SECONDS:
+            self._confirm()
+            self._confirmed_at = now
+
+
+def confirmed(items: Iterable[Item], may_write: Recently) -> Iterator[Item]:
+    """Yield the items, and confirm from time to time that we may still write."""
+    for item in items:
+        may_write()
+        yield item
 
 
 class Executor:
     """Carry out lines of a plan with a pool of threads; a failed file does not keep the others from being tried.
 
     `progress` is told of the bytes of each piece before it is written, and of each file that is done with, copied or
-    not. `confirm` is called before anything is put in place that others may see, and raises LeaseLost when it may not
-    be.
+    not. `confirm` is called before anything is put in place that others may see, and raises LeaseLost or Promoted when
+    it may not be.
     """
 
     def __init__(
@@ -120,7 +137,7 @@ class Executor:
             action = FileAction.from_line(line)
             try:
                 done = self._do(action)
-            except LeaseLost:
+            except (LeaseLost, Promoted):
                 raise
             except TwinhiveError as error:
                 self._count_failure(action, error, outcome)

@@ -20,7 +20,7 @@ from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newbor
 from twinhive.transfer.engine.copy_retries import twice
 from twinhive.transfer.tree.committing import Committer
 from twinhive.transfer.tree.deleting import Deleter, fresh_stamp, purge_trash
-from twinhive.transfer.tree.executing import SETTLE_SECONDS, ExecutePlan, TreeCopyJob
+from twinhive.transfer.tree.executing import SETTLE_SECONDS, ExecutePlan, Recently, TreeCopyJob, confirmed
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.listing.unfinished_files import finished_only
 from twinhive.transfer.tree.path_rule import Layout, lay_out
@@ -142,9 +142,11 @@ class _Run:
         committer.finish_new_directories(plan)
         stamp = self._stamp(bool(plan.replaced) or plan.totals.deletes > 0)
         deleter = Deleter(self.target, self.places, self.options, stamp)
-        self.outcome.deleted += committer.place(plan, deleter, replaces=not self._leaves_out(plan))
+        may_write = Recently(self.lease.confirm)
+        self.outcome.deleted += committer.place(plan, deleter, may_write, replaces=not self._leaves_out(plan))
         self.lease.confirm()
-        self._delete(plan, deleter)
+        self._delete(plan, deleter, may_write)
+        may_write()
         self.outcome.attributes.directories += committer.align_directories(plan)
         if not self.places.is_new:
             self._remember(done, memory, is_whole=is_whole)
@@ -208,7 +210,7 @@ class _Run:
         unreadable = self.failures.unreadable.files or (plan.replaced and plan.totals.unreadable)
         return bool(unreadable) and not self.options.force
 
-    def _delete(self, plan: Plan, deleter: Deleter) -> None:
+    def _delete(self, plan: Plan, deleter: Deleter, may_write: Recently) -> None:
         """Delete what is gone at the source, but only when nothing failed."""
         left_out = self._leaves_out(plan)
         number = plan.totals.deletes + (len(plan.replaced) if left_out else 0)
@@ -216,7 +218,7 @@ class _Run:
             why = "something failed" if self.failures else "the source could not be read in full"
             self.outcome.not_deleted = f"{number:,} paths were not deleted, because {why}"
             return
-        deleted = deleter.delete_all(plan.deletes(), self.options.threads)
+        deleted = deleter.delete_all(confirmed(plan.deletes(), may_write), self.options.threads)
         self.outcome.deleted += deleted.tally
         self.failures.merge(deleted.failures)
 

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.transfer.tree.trees import SOURCE, TARGET, Changed, Trees
 from twinhive.core.model.errors import LeaseLost, Refused, Unreachable
 from twinhive.transfer.engine.failure_kind import FailureKind
-from twinhive.transfer.tree.executing import Executor, TreeCopyJob, confirmed, in_this_process
+from twinhive.transfer.tree.executing import Executor, Recently, TreeCopyJob, confirmed, in_this_process
 from twinhive.transfer.tree.file_actions import Compared
 from twinhive.transfer.tree.path_rule import lay_out
 from twinhive.transfer.tree.planning.make_plan import make_plan
@@ -217,7 +217,7 @@ def test_a_call_without_an_answer_is_tried_again(planned: tuple[Trees, TreeCopyJ
 def test_the_right_to_write_is_confirmed_from_time_to_time() -> None:
     now = [0.0]
     confirmed_at: list[float] = []
-    for _ in confirmed(map(str, range(20)), lambda: confirmed_at.append(now[0]), clock=lambda: now[0]):
+    for _ in confirmed(range(20), Recently(lambda: confirmed_at.append(now[0]), lambda: now[0])):
         now[0] += 0.5
     assert confirmed_at == [2, 4, 6, 8]
 
