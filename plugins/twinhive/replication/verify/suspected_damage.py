@@ -52,7 +52,8 @@ def suspicion(
     for one in differences:
         seen = known.get((one.table, one.leaf))
         is_same = seen is not None and seen.mark == one.mark
-        since = seen.since if seen is not None and is_same else now
+        # A time in the future is of a clock that was wrong: it puts nothing off.
+        since = min(seen.since, now) if seen is not None and is_same else now
         remembered.append(Suspect(one.table, one.leaf, one.mark, since))
         if is_same and now - since >= second_look_seconds:
             findings.append(one)
