@@ -3,6 +3,7 @@
 It passes the contract suites that the real one passes.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -129,6 +130,11 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash, InMemo
             if form is ChecksumForm.COMPARISON:
                 return comparison_checksum(content, node.checksum_type)
             return short_hash(f"{node.checksum_type} {node.status.block_size} {content.hex()}", 56)
+
+    def digest(self, path: str) -> str:
+        with self._call("digest"):
+            self._check_readable(path)
+            return hashlib.sha256(b"".join(self._stream(path, verified=True).pieces(None))).hexdigest()
 
     def read(self, path: str) -> bytes:
         with self._call("read"):

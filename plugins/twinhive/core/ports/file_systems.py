@@ -64,6 +64,10 @@ class FileReader(Protocol):
         """Say how HDFS guards a file's blocks (`CRC32C/512`), '' where that is not known. Raises Missing."""
         ...
 
+    def digest(self, path: str) -> str:
+        """Return the SHA-256 in hex of a file of any size, whose bytes are read for it. Raises Missing."""
+        ...
+
     def read(self, path: str) -> bytes:
         """Return a whole (small) file. Raises Missing."""
         ...

@@ -36,6 +36,8 @@ PARTITIONS_AT_ONCE = 100_000
 """Places of so many partitions of a table are read by one call, of more by pages."""
 PARTITIONS_OF_A_PAGE = 10_000
 _ASKING = 8
+OF_BYTES = "sha256:"
+"""Begins what stands for bytes that were read, where a checksum of HDFS stands else."""
 Located = Sequence[tuple[str, str]]
 """Names of leaves, with their directories."""
 
@@ -53,7 +55,7 @@ class LeafState:
 
     `statistics` are what the metastore says that it counted: no part of what has to be equal.
 
-    A checksum that the file system does not have leaves all of them unknown.
+    A file that is gone leaves all checksums unknown.
     """
 
     form: Plain
@@ -153,12 +155,25 @@ class Side:
             yield name, LeafState(leaf.form, files[name], leaf.statistics, looks.get(leaf.place), whole)
 
     def checksums(self, paths: Sequence[str]) -> dict[str, str | None]:
-        """Return checksums by path, None for a file that is gone, or that has none."""
+        """Return checksums by path, None for a file that is gone. Where a file system has none, bytes are read."""
+        return self._asked(self._checksum, paths)
 
+    def digests(self, paths: Sequence[str]) -> dict[str, str | None]:
+        """Read files, and return by path what stands for their bytes on either side; None for a file that is gone."""
+        return self._asked(self._digest, paths)
+
+    def _asked(self, of: Callable[[str], str], paths: Sequence[str]) -> dict[str, str | None]:
         def ask(some: Iterator[str]) -> list[tuple[str, str | None]]:
-            return [(path, if_there(self.files.checksum, path, ChecksumForm.COMPARISON)) for path in some]
+            return [(path, if_there(of, path)) for path in some]
 
         return {path: value for found in in_parallel(paths, _ASKING, ask, "verify") for path, value in found}
+
+    def _checksum(self, path: str) -> str:
+        found = self.files.checksum(path, ChecksumForm.COMPARISON)
+        return self._digest(path) if found is None else found
+
+    def _digest(self, path: str) -> str:
+        return f"{OF_BYTES}{self.files.digest(path)}"
 
     def form_of_table(self, table: Table) -> Plain:
         """Return what is compared of a table without its partitions; constraints that nobody has read are read."""

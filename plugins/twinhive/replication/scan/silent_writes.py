@@ -17,6 +17,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Parameters, Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, MetastoreReader, ReadPorts
+from twinhive.core.ports.same_content import have_same_content
 from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.transfer.staged.listing import list_files
 
@@ -185,7 +186,11 @@ def _equal(ports: ReadPorts, here: SourceFile, there: SourceFile) -> bool:
         return False
     try:
         one = ports.source_files.checksum(here.path, ChecksumForm.COMPARISON)
-        return one == ports.replica_files.checksum(there.path, ChecksumForm.COMPARISON)
+        other = ports.replica_files.checksum(there.path, ChecksumForm.COMPARISON)
+        if one is None or other is None:
+            return have_same_content(ports.source_files, here.path, ports.replica_files, there.path)
+        # Of other types they differ: no bytes are read for that each day, the file is copied again with the source's.
+        return one == other
     except Missing:
         # Gone since it was listed: what is there is not settled.
         return False

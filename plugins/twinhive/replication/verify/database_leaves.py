@@ -27,7 +27,7 @@ def compare_database(sides: tuple[Side, Side]) -> TableComparison:
     found = []
     for name in sorted(here.keys() | there.keys()):
         states = [LeafState(some[name], {}) if name in some else None for some in (here, there)]
-        found.append(difference(sides, DATABASE, name, states[0], states[1]))
+        found.append(difference(DATABASE, name, states[0], states[1]))
     leaves = len(here.keys() | there.keys())
     differences = tuple(one for one in found if one is not None)
     return TableComparison(DATABASE, LeafCounts(leaves, leaves, read=len(here) + len(there)), differences, "")

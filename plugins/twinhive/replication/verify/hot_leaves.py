@@ -19,6 +19,7 @@ from twinhive.core.ports import MetastoreReader
 from twinhive.hive.events.reader import read_events
 from twinhive.replication.comparison.leaf_reader import LeafState, Side
 from twinhive.replication.comparison.leaf_records import OWN_LEAF
+from twinhive.replication.verify.comparable_checksums import with_comparable_checksums
 from twinhive.replication.verify.leaf_differences import LeafDifference, difference
 from twinhive.replication.verify.touched_leaves import Touched
 
@@ -123,7 +124,7 @@ class HotLooks:
         version = max(versions.up_to(leaf, begin), versions.up_to(leaf, stamp))
         stands = self._stamp(leaf) == stamp and version == max(versions.up_to(leaf, end), versions.up_to(leaf, stamp))
         if stands and (leaf, version) in self._seen:
-            found = difference(self.sides, leaf.table, leaf.leaf, *self._with_sums(self._seen[leaf, version], there))
+            found = difference(leaf.table, leaf.leaf, *self._with_sums(self._seen[leaf, version], there))
             self._judged[leaf] = JudgedLeaf(max(version, begin), found and replace(found, mark=_mark(found)))
 
     def _with_sums(self, here: LeafState | None, there: LeafState | None) -> tuple[LeafState | None, LeafState | None]:
@@ -132,7 +133,8 @@ class HotLooks:
             return here, there
         source, replica = (_sums(side, state) for side, state in zip(self.sides, (here, there), strict=True))
         both = source.keys() & replica.keys()
-        return (
+        return with_comparable_checksums(
+            self.sides,
             replace(here, checksums={name: source[name] for name in both}),
             replace(there, checksums={name: replica[name] for name in both}),
         )

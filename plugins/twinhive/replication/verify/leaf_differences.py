@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from twinhive.core.model.errors import Missing
 from twinhive.replication.comparison.hash_tree import DifferenceKind
-from twinhive.replication.comparison.leaf_reader import LeafState, Side
+from twinhive.replication.comparison.leaf_reader import LeafState
 from twinhive.replication.comparison.leaf_records import OWN_LEAF
 
 _NAMED = 20
@@ -34,10 +33,11 @@ class LeafDifference:
         return f"{self.name}: {self.kind.value}" + (f" ({said})" if said else "")
 
 
-def difference(
-    sides: tuple[Side, Side], table: str, leaf: str, here: LeafState | None, there: LeafState | None
-) -> LeafDifference | None:
-    """Compare two states of a leaf; None where they are equal, or are not comparable beyond the files' lengths."""
+def difference(table: str, leaf: str, here: LeafState | None, there: LeafState | None) -> LeafDifference | None:
+    """Compare two states of a leaf; None where they are equal, as far as both are known.
+
+    Their checksums have to be of one type (`comparable_checksums`).
+    """
     if here is None or there is None:
         kind = DifferenceKind.MISSING if there is None else DifferenceKind.EXTRA
         return None if here is there else LeafDifference(table, leaf, kind, {}, _mark(leaf, here, there))
@@ -45,46 +45,11 @@ def difference(
         (DifferenceKind.META, _apart(here.form, there.form)),
         (DifferenceKind.NAMES, _names_apart(here.lengths, there.lengths)),
         (DifferenceKind.LENGTH, _values_apart(here.lengths, there.lengths)),
-        (DifferenceKind.CONTENT, _content_apart(sides, here, there)),
+        (DifferenceKind.CONTENT, _values_apart(here.checksums or {}, there.checksums or {})),
     ):
         if values:
             return LeafDifference(table, leaf, kind, dict(list(values.items())[:_NAMED]), _mark(leaf, here, there))
     return None
-
-
-def not_comparable(sides: tuple[Side, Side], here: LeafState, there: LeafState) -> bool:
-    """True for files that both sides guard by checksums of different types: these say nothing of each other."""
-    if here.checksums is None or there.checksums is None:
-        return False
-    names = here.checksums.keys() & there.checksums.keys()
-    return any(here.checksums[name] != there.checksums[name] for name in names) and not _content_apart(
-        sides, here, there
-    )
-
-
-def _content_apart(sides: tuple[Side, Side], here: LeafState, there: LeafState) -> ValuePairs:
-    if here.checksums is None or there.checksums is None:
-        return {}
-    apart = _values_apart(here.checksums, there.checksums)
-    return {
-        name: values
-        for name, values in apart.items()
-        if _can_be_compared(sides, here.files[name].path, there.files[name].path)
-    }
-
-
-def _can_be_compared(sides: tuple[Side, Side], here: str, there: str) -> bool:
-    """True for files whose checksums are of one type; also for one that is gone since: its leaf is looked at again."""
-    source, replica = sides
-    try:
-        return _guard(source.files.checksum_type(here)) == _guard(replica.files.checksum_type(there))
-    except Missing:
-        return True
-
-
-def _guard(checksum_type: str) -> str:
-    """Return the type without the bytes that one checksum covers: whole files compare whatever that is."""
-    return checksum_type.partition("/")[0]
 
 
 def _mark(leaf: str, here: LeafState | None, there: LeafState | None) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from twinhive.replication.comparison.hash_tree import DifferenceKind, differing, kind_of, top_of
 from twinhive.replication.comparison.leaf_reader import LeafState
 from twinhive.replication.comparison.leaf_records import LeafRecord, Ledger, digest_of_names
-from twinhive.replication.verify.leaf_differences import LeafDifference, difference, not_comparable
+from twinhive.replication.verify.comparable_checksums import has_bytes_read, with_comparable_checksums
+from twinhive.replication.verify.leaf_differences import LeafDifference, difference
 from twinhive.replication.verify.ledger_refresh import TableRead
 from twinhive.replication.verify.touched_leaves import TouchedLeaves
 
@@ -20,13 +21,16 @@ _NO_FILES = digest_of_names({})
 
 @dataclass(frozen=True)
 class LeafCounts:
-    """How many leaves there are, how many were judged; of those with files, of how many all checksums were compared."""
+    """How many leaves there are, how many were judged; of those with files, of how many all checksums were compared.
+
+    by_bytes   leaves of which bytes were read, because checksums of other types say nothing of each other
+    """
 
     leaves: int = 0
     judged: int = 0
     with_files: int = 0
     with_checksums: int = 0
-    not_comparable: int = 0
+    by_bytes: int = 0
     read: int = 0
 
     def __add__(self, other: "LeafCounts") -> "LeafCounts":
@@ -35,7 +39,7 @@ class LeafCounts:
             self.judged + other.judged,
             self.with_files + other.with_files,
             self.with_checksums + other.with_checksums,
-            self.not_comparable + other.not_comparable,
+            self.by_bytes + other.by_bytes,
             self.read + other.read,
         )
 
@@ -82,13 +86,14 @@ def compare(source: TableRead, replica: TableRead, table: str) -> tuple[TableCom
     wanted = {names[key] for key, kind in kinds.items() if key in names and kind is DifferenceKind.CONTENT}
     read = set(names.values())
     here, there = (side.states(read, wanted.__contains__) for side in (source, replica))
-    sides = (source.side, replica.side)
-    found = [difference(sides, table, name, here.get(name), there.get(name)) for name in sorted(read)]
-    unlike = sum(not_comparable(sides, here[name], there[name]) for name in wanted & here.keys() & there.keys())
+    for name in wanted & here.keys() & there.keys():
+        here[name], there[name] = with_comparable_checksums((source.side, replica.side), here[name], there[name])
+    found = [difference(table, name, here.get(name), there.get(name)) for name in sorted(read)]
+    by_bytes = sum(map(has_bytes_read, here.values()))
     source, replica = (
         side.with_records(_records(side.ledger, names, states)) for side, states in ((source, here), (replica, there))
     )
-    counts = replace(_counts(source.ledger, replica.ledger), not_comparable=unlike, read=source.read + replica.read)
+    counts = replace(_counts(source.ledger, replica.ledger), by_bytes=by_bytes, read=source.read + replica.read)
     differences = tuple(one for one in found if one is not None)
     return TableComparison(table, counts, differences, top_of(source.ledger)), source, replica
 

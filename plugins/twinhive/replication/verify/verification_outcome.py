@@ -30,7 +30,7 @@ class Verified:
     event            all that was judged is as the source had it at this event, but for the findings
     leaves, judged   tables, views, partitions, functions: how many there are, and of how many something was said
     with_files       of these have files, and of `with_checksums` all checksums were compared since they last changed
-    not_comparable   are guarded by checksums of other types on the two sides
+    by_bytes         have files whose bytes were read, as checksums of other types say nothing of each other
     read             leaves that were looked at, on both sides together: the others are as they were remembered
     left_out         what the policy does not replicate, by name, with the reason
     not_judged       what nothing is said of, by name, with the reason: `unjudged` in number
@@ -50,7 +50,7 @@ class Verified:
     judged: int = 0
     with_files: int = 0
     with_checksums: int = 0
-    not_comparable: int = 0
+    by_bytes: int = 0
     read: int = 0
     digest: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
@@ -107,10 +107,10 @@ class Verified:
     def coverage(self) -> str:
         """Return of how much something is said."""
         sums = f"checksums of {_share(self.with_checksums, self.with_files)} of what has files"
-        unlike = f"; {self.not_comparable} have checksums of other types, which are not comparable"
+        unlike = f"; of {self.by_bytes} bytes were read, as their checksums are of other types"
         return (
             f"names and lengths of {_share(self.judged, self.leaves)} of {self.leaves} leaves, {sums}"
-            + unlike * bool(self.not_comparable)
+            + unlike * bool(self.by_bytes)
             + f"; {self.read} read"
         )
 

@@ -111,7 +111,7 @@ class Verify:
             judged=min(counts.leaves, counts.judged + len(looking.hot)) - len(absent.unknown),
             with_files=counts.with_files,
             with_checksums=counts.with_checksums,
-            not_comparable=counts.not_comparable,
+            by_bytes=counts.by_bytes,
             read=counts.read,
             digest=digest_of(verdicts),
             left_out={**scope.left_out, **absent.left_out},

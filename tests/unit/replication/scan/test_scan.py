@@ -101,6 +101,15 @@ def test_a_file_with_other_content_of_the_same_length_is_a_change(followed: Foll
     assert same(followed)
 
 
+def test_where_a_file_system_has_no_checksums_bytes_tell_a_change(followed: Followed) -> None:
+    for files in (followed.world.source_files, followed.world.replica_files):
+        files._has_checksums = False
+    assert scan(followed, deep=True).followed == ()
+    put(followed, "plain", "data", b"PLAIN")
+    assert len(scan(followed).followed) == 1
+    assert same(followed)
+
+
 def test_what_is_still_being_written_waits_for_the_next_scan(followed: Followed) -> None:
     put(followed, "plain", "part-1", b"silent")
     scanned = scan(followed, during=lambda: put(followed, "plain", "part-2", b"more"))

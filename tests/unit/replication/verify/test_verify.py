@@ -359,16 +359,6 @@ def test_the_status_says_how_the_last_verification_ended(verifying: Verifying) -
     assert rows()["verified"] == f"NOT EQUAL at event {event_id}: 1 finding"
 
 
-def test_checksums_of_other_types_are_not_comparable(verifying: Verifying, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying.world.source_files, "checksum_type", lambda path: "CRC32/512")
-    monkeypatch.setattr(verifying.world.replica_files, "checksum_type", lambda path: "CRC32C/512")
-    monkeypatch.setattr(verifying.world.source_files, "checksum", lambda path, form, length=None: f"x{path}")
-    for _ in range(2):
-        found = verifying.verify(deep=True)
-    assert (found.findings, found.suspects, found.not_comparable) == ((), (), 3)
-    assert found.with_checksums == 0
-
-
 def test_a_file_that_is_gone_when_its_checksum_is_asked_about_is_looked_at_again(
     verifying: Verifying, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -383,7 +373,7 @@ def test_a_file_that_is_gone_when_its_checksum_is_asked_about_is_looked_at_again
     monkeypatch.setattr(verifying.world.source_files, "checksum", lambda path, form, length=None: f"x{path}")
     found = verifying.verify(deep=True)
     assert gone
-    assert (found.findings, found.not_comparable) == ((), 0)
+    assert (found.findings, found.by_bytes) == ((), 0)
     assert found.suspected == 3
     monkeypatch.undo()
     assert verifying.verify(deep=True).suspects == ()

@@ -7,7 +7,7 @@ from twinhive.hive.adapters.hdfs import hadoop_listing, hadoop_space
 from twinhive.hive.adapters.hdfs.hadoop_connections import HadoopConnections
 from twinhive.hive.adapters.hdfs.hadoop_errors import translated
 from twinhive.hive.adapters.hdfs.hadoop_statuses import to_status
-from twinhive.hive.adapters.hdfs.hadoop_streams import OpenFile
+from twinhive.hive.adapters.hdfs.hadoop_streams import OpenFile, digest_of
 from twinhive.hive.adapters.jvm.java_vm import java_class
 
 
@@ -64,6 +64,10 @@ class HadoopReader(HadoopConnections):
                 return None
             # Java pads the bytes; Hive writes only so many of them into events and names.
             return bytes(found.getBytes())[: int(found.getLength())].hex()
+
+    def digest(self, path: str) -> str:
+        """Return the SHA-256 in hex of a file, whose bytes are read for it. Raises Missing."""
+        return digest_of(self.open(path))
 
     def read(self, path: str) -> bytes:
         """Return a whole (small) file. Raises Missing."""

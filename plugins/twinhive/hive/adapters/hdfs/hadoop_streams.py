@@ -90,6 +90,20 @@ def pump(source: OpenFile, target: Any, checksum: Any, length: int | None, meter
             return done
 
 
+def digest_of(source: OpenFile) -> str:
+    """Read what `source` holds, close it, and return its SHA-256 in hex."""
+    digest, buffer = java_class("java.security.MessageDigest").getInstance("SHA-256"), _buffer()
+    try:
+        while True:
+            with translated(source.root, source.path):
+                count = source.java.readNBytes(buffer, 0, _PIECE)
+            digest.update(buffer, 0, count)
+            if count < _PIECE:
+                return bytes(digest.digest()).hex()
+    finally:
+        source.close()
+
+
 def _buffer() -> Any:
     """Return this thread's buffer: a new one for each file would be most of the work of a small file."""
     if getattr(_of_thread, "buffer", None) is None:

@@ -12,7 +12,6 @@ from twinhive.core.model.errors import ActNow, AlreadyThere, CopyDiffers, Missin
 from twinhive.core.model.failover.fence import FenceNote
 from twinhive.core.model.files import (
     ChangeKind,
-    ChecksumForm,
     FileStatus,
     base_name,
     is_below,
@@ -31,6 +30,7 @@ from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
 from twinhive.core.ports import FileReader, Lease, SnapshotReader, SnapshotWriter, TreeWriter, WritePorts
+from twinhive.core.ports.same_content import have_same_content
 from twinhive.hive.events.reader import position_at
 from twinhive.operations.failover.fence.note import mark_of, note_of, note_path
 from twinhive.replication.notification_log.event_stream import touched_after
@@ -304,12 +304,8 @@ class _Damage:
 
     def _is_equal(self, original: FileStatus, path: str) -> bool:
         there = self._files.status(path)
-        form = ChecksumForm.COMPARISON
-        return (
-            there is not None
-            and there.length == original.length
-            and self._files.checksum(path, form) == self._files.checksum(original.path, form)
-        )
+        is_alike = there is not None and there.length == original.length
+        return is_alike and have_same_content(self._files, original.path, self._files, path)
 
     def _make_directories(self, path: str, confirm: Callable[[], None]) -> set[str]:
         """Make a directory of a leaf and those above it; return those that were made."""
