@@ -9,12 +9,17 @@ from twinhive.runtime.settings.value_kinds import AbsolutePath, Strict, Unit
 
 
 class ReverseSettings(Strict):
-    """Where the policy of the opposite direction writes."""
+    """What is other in the policy of the opposite direction: where it writes, and what names a side."""
 
     dump_root: AbsolutePath = "/twinhive/dumps"
     """its dumps go to `<dump_root>/<policy>_back`. A path means its source, which is this policy's replica"""
     staging_root: AbsolutePath = "/twinhive/staging"
     """its staging is `<staging_root>/<policy>_back`, on the file system of this policy's source"""
+    close_command: tuple[str, ...] = ()
+    """its `close_command`: keeps writers away from its source, which is this policy's replica. `command` in the fence
+    needs one in each direction"""
+    open_command: tuple[str, ...] = ()
+    """its `open_command`"""
 
 
 class FailoverSettings(Strict):
@@ -34,9 +39,9 @@ class FailoverSettings(Strict):
     """so long the source must log nothing of the policy before its replica takes over, and an old primary before it
     becomes a replica: longer than the slowest writer takes from its last file to its event"""
     reverse: ReverseSettings | None = None
-    """`{}` is enough: makes the policy `<policy>_back`, the same the other way round; external tables return to the
-    paths that they came from. Its DAGs are there, paused; it does nothing, and nobody watches it, until
-    `<policy>_back.failback` is run"""
+    """`{}` is enough, unless the fence has `command`: makes the policy `<policy>_back`, the same the other way round;
+    external tables return to the paths that they came from. Its DAGs are there, paused; it does nothing, and nobody
+    watches it, until `<policy>_back.failback` is run"""
 
     @property
     def rules(self) -> FenceRules:

@@ -43,12 +43,24 @@ def wrong_hive_conf(settings: PolicySettings, clusters: ClustersByName) -> Itera
 
 
 def fence_without_a_command(settings: PolicySettings, clusters: ClustersByName) -> Iterator[str]:
-    """Find a fence that is to run a command, and does not say which; and a command that nothing runs."""
-    said = settings.failover
-    if "command" in said.fence and not said.close_command:
+    """Find a fence that is to run a command, and does not say which; and a command that nothing runs.
+
+    A command names a side, so the policy of the opposite direction, which has the same fence, has to say its own.
+    """
+    said, reverse = settings.failover, settings.failover.reverse
+    has_command = "command" in said.fence
+    if has_command and not said.close_command:
         yield "failover.close_command: found none, expected the words of a command, as failover.fence has 'command'"
-    if "command" not in said.fence and (said.close_command or said.open_command):
+    if not has_command and (said.close_command or said.open_command):
         yield "failover.fence: found no 'command', expected it, as failover.close_command or open_command is said"
+    if reverse is not None and has_command and not reverse.close_command:
+        yield (
+            "failover.reverse.close_command: found none, expected the words of the command that keeps writers away "
+            f"from {settings.replica.cluster}, as failover.fence has 'command': failover.close_command is for "
+            f"{settings.source.cluster} alone"
+        )
+    if reverse is not None and not has_command and (reverse.close_command or reverse.open_command):
+        yield "failover.fence: found no 'command', expected it, as failover.reverse has a command"
 
 
 def no_name_for_the_reverse(settings: PolicySettings, clusters: ClustersByName) -> Iterator[str]:
@@ -85,8 +97,12 @@ def same_name(entry: PolicyEntry) -> tuple[str, str]:
 
 
 def same_replica(entry: PolicyEntry) -> tuple[str, str] | None:
-    """Name what no two policies may share: the database that they write."""
-    if entry.settings is None:
+    """Name what no two policies may share: the database that they write.
+
+    What the opposite direction may write one day is nobody's so far: of several of one source, each has one, the
+    database's own mark says which is used, and the others are refused.
+    """
+    if entry.settings is None or entry.reverse_of is not None:
         return None
     replica = entry.settings.replica
     return "replica database", f"{replica.cluster}/{replica.database}"

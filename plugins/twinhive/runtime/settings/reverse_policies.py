@@ -19,7 +19,10 @@ def with_reverses(entries: Iterable[PolicyEntry]) -> Iterator[PolicyEntry]:
 
 
 def _turned(settings: PolicySettings) -> PolicySettings:
-    """Return the same policy the other way round; external tables return to where they came from."""
+    """Return the same policy the other way round; external tables return to where they came from.
+
+    What names a side is not taken over: the command that keeps writers away from the one would be run for the other.
+    """
     reverse = settings.failover.reverse
     assert reverse is not None
     return settings.model_copy(
@@ -31,7 +34,13 @@ def _turned(settings: PolicySettings) -> PolicySettings:
             "staging_root": reverse.staging_root,
             "external_tables": _returned(settings.external_tables),
             "announced_tables": (),
-            "failover": settings.failover.model_copy(update={"reverse": None}),
+            "failover": settings.failover.model_copy(
+                update={
+                    "close_command": reverse.close_command,
+                    "open_command": reverse.open_command,
+                    "reverse": None,
+                }
+            ),
         }
     )
 

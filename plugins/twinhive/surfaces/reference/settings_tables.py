@@ -11,7 +11,7 @@ from twinhive.core.model.watching.alerts import ALERTS
 from twinhive.runtime.settings.airflow_tasks import AirflowSettings, TaskSettings
 from twinhive.runtime.settings.allowed_values import allowed, kind_of
 from twinhive.runtime.settings.clusters import ClusterSettings, ClustersFile
-from twinhive.runtime.settings.failover_settings import FailoverSettings
+from twinhive.runtime.settings.failover_settings import FailoverSettings, ReverseSettings
 from twinhive.runtime.settings.options import OptionsSettings
 from twinhive.runtime.settings.placements import PlacementSettings
 from twinhive.runtime.settings.policies import ExternalSettings, PolicySettings
@@ -63,8 +63,9 @@ def external_table() -> str:
 
 
 def failover_table() -> str:
-    """Return the keys of `failover`."""
-    return _table(FailoverSettings)
+    """Return the keys of `failover`, with those of `reverse`."""
+    rows = [*_rows(FailoverSettings, ""), *_rows(ReverseSettings, "reverse.")]
+    return "\n".join(["| Key | Type | Default | Meaning |", "|---|---|---|---|", *rows])
 
 
 def airflow_table() -> str:
