@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.dags.airflow_home import parse_dags
+from tests.dags.policies.test_broken_policies import assert_red, ids_of
 from tests.support.policies import PolicyFiles
 from twinhive.core.model.errors import Foreign, TwinhiveError, Unreachable
 from twinhive.operations.monitoring.lag import PolicyLag
@@ -78,6 +80,31 @@ def test_nobody_watches_it_until_it_is_used(reversed_policies: PolicyFiles, monk
     assert watched() == ["sales", "sales_back"]
     said |= {"sales_back": None, "sales": Foreign("somebody else's")}
     assert watched() == ["sales", "sales_back"]
+
+
+def test_each_replica_of_one_source_has_the_dags_of_its_way_back(policies: PolicyFiles) -> None:
+    policies.add("sales", failover={"reverse": {}})
+    policies.write(
+        "policies/sales_n.yaml",
+        {
+            "policy": "sales_n",
+            "source": {"cluster": "east", "database": "sales"},
+            "replica": {"cluster": "west", "database": "sales_n"},
+            "failover": {"reverse": {}},
+        },
+    )
+    dags = parse_dags(policies.directory)
+    assert set(dags) == ids_of("sales", "sales_back", "sales_n", "sales_n_back")
+    assert not any("invalid" in dag.tags for dag in dags.values())
+    assert dags["sales_back.incremental"].is_paused_upon_creation
+    assert dags["sales_n_back.incremental"].is_paused_upon_creation
+
+
+def test_where_the_file_is_wrong_both_directions_say_so(policies: PolicyFiles) -> None:
+    policies.add("sales", failover={"reverse": {}, "fence": ["command"], "close_command": ["stop", "east"]})
+    dags = parse_dags(policies.directory)
+    for policy in ("sales", "sales_back"):
+        assert_red(dags, policy, "sales.yaml cannot be used", "failover.reverse.close_command: found none")
 
 
 def test_a_way_back_has_no_base_directory_of_its_own(policies: PolicyFiles) -> None:
