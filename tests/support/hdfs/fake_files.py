@@ -73,6 +73,10 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash, InMemo
             self._node(path)
             self._tree.touch(path)
 
+    def pass_time(self, seconds: float) -> None:
+        """Let some time pass in which nothing happens."""
+        self._tree.passed_ms += int(seconds * 1000)
+
     def paths(self) -> list[str]:
         """Return the paths of all files, sorted."""
         return sorted(path for path, node in self._nodes.items() if not node.status.is_directory)

@@ -33,6 +33,8 @@ class Tree:
         self.root = root
         self._ids = itertools.count(16385)
         self._times = itertools.count(1_700_000_000_000, 1000)
+        self.passed_ms = 0
+        """By so much it is later than what has happened tells."""
         self.nodes: dict[str, Node] = {}
         self._names: dict[str, set[str]] = {}
         self._snapshots: dict[str, dict[str, dict[str, Node]]] = {}
@@ -40,7 +42,7 @@ class Tree:
 
     def new_time(self) -> int:
         """Return a time after all before it, in milliseconds."""
-        return next(self._times)
+        return next(self._times) + self.passed_ms
 
     def new_status(
         self, path: str, length: int = 0, *, is_directory: bool = False, permission: int = 0, block_size: int = 0
