@@ -2,7 +2,6 @@
 
 import sys
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
@@ -263,7 +262,7 @@ class Drill:
             "apply": lambda: APPLY(work).run(ports),
             "run": lambda: self._run(INCREMENTAL, ports),
             "scan": lambda: Scan(work, wait=_at_once).run(ports),
-            "sweep": lambda: sweep(ports, work, time.time(), _at_once),
+            "sweep": lambda: sweep(ports, work, _at_once),
             "forget": lambda: Forget(self.policy, {"user": "ann"}).plan(ports),
         }
 

@@ -1,6 +1,5 @@
 """What REPLACE excludes is found in the trash of the real HDFS after the grace."""
 
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -66,7 +65,7 @@ def test_data_of_tables_that_replace_drops_is_in_the_trash_after_the_grace(
     assert west.client.get_all_tables(name) == ["plain"]
     wiring = policies.wiring(name)
     for _ in range(2):
-        sweep(wiring.write_ports(), Work(wiring.policy, holder={"run": "test"}, report=report), time.time())
+        sweep(wiring.write_ports(), Work(wiring.policy, holder={"run": "test"}, report=report))
     gone = {**excluded, "dropped": dropped}
     kept = {table: place.replace(west.files.root, keeping_a_trash) for table, place in gone.items()}
     assert west.files.read(f"{kept['q4']}/data") == b"four"

@@ -205,6 +205,12 @@ def table_mark(files: FileReader, directory: str) -> str | None:
     return text.partition(":")[0] if text else None
 
 
+def release_table(files: FileWriter, directory: str, policy: str) -> None:
+    """Empty the mark of a table's directory, if it is the policy's: from then on it is not ours. Raises Refused."""
+    if table_mark(files, directory) == policy:
+        files.set_attribute(directory, DIRECTORY_MARK, "")
+
+
 def table_of(files: FileWriter, root: str, directory: str, policy: str) -> Owned | None:
     """Return the table's directory below the root of managed tables that a directory is, or lies in.
 

@@ -5,42 +5,45 @@ goes while the marks say whose it is; stamps go before the database's marks, whi
 note in it, goes last and at once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 
+from twinhive.core.directory_marks.directories import release_table
 from twinhive.core.model.errors import Foreign, Missing, TryAgain
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import (
-    DIRECTORY_MARK,
+    COMING_AT,
+    LAST_ID,
     POLICY,
     SOURCE_FOR,
     SOURCE_LOG,
+    SOURCE_PLACE,
     STAMP,
     Phase,
     ReplicaState,
     Stamp,
     own_marks,
-    without_marks,
 )
 from twinhive.core.model.next_steps import bootstrap, command
 from twinhive.core.model.objects import Database, Parameters, Partition, Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Text
-from twinhive.core.ports import Lease, MetastoreReader, ReadPorts, WritePorts
+from twinhive.core.ports import Lease, MetastoreReader, ReadPorts, WritePorts, if_there
+from twinhive.core.step.parameter_changes import change_database, change_partitions, change_table
 from twinhive.core.step.replica_lease import hold_lease, lease_directory
 from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.operation import Holder
 from twinhive.operations.failover.forget_at_source import forget_at_source
-from twinhive.operations.failover.forget_files import (
-    plan_leftovers,
-    plan_own_directories,
-    remove_leftovers,
-    remove_own_directories,
-)
+from twinhive.operations.failover.forget_files import plan_own_directories, remove_own_directories
+from twinhive.operations.failover.unused_content import plan_leftovers, remove_leftovers
 from twinhive.replication.operator_requests.request_files import begin_forgetting, forgetting_has_begun
 
 _TABLES_PER_CALL = 200
+_STAMPS = (STAMP, LAST_ID, SOURCE_PLACE, COMING_AT)
+"""What replication writes on tables and partitions."""
+_OF_HIVE = ("repl.", "hive.repl.", "bootstrap.dump.state.")
 _OTHER_POLICY = "correct replica.database in the policy file, or forget it by the policy that it belongs to"
 
 
@@ -93,7 +96,7 @@ class Forget:
                 tables, partitions = self._unstamp(ports, database, lease)
                 lines.append(f"removed: marks of {tables} tables and {partitions} partitions")
                 lease.confirm()
-                ports.replica.set_database_parameters(database.name, _without(database))
+                change_database(ports.replica, database.name, self._without)
                 lines.append(f"removed: marks of database {policy.replica}; what its tables hold stays as it is")
         at_source = forget_at_source(ports, policy, self.holder, log_id)
         own = remove_own_directories(ports, policy, keeps_note=at_source.keeps_note)
@@ -154,54 +157,71 @@ class Forget:
         return not any(child.path != lease_directory(self.policy) for child in children or ())
 
     def _unstamp(self, ports: WritePorts, database: Database, lease: Lease) -> tuple[int, int]:
-        """Take the marks from tables, a table's after those of its partitions; return how many lost theirs."""
+        """Take the marks from tables, a table's after those of its partitions; return how many lost theirs.
+
+        Only keys of ours are taken from each, as it is at that moment: people may write it.
+        """
         tables = partitions = 0
+        log_id = database.parameters.get(SOURCE_LOG)
         for table in _ours(ports.replica, database):
-            for some in _marked_partitions(ports.replica, table, self.policy.options.partitions_per_call):
+            taken = self._taken_from(table, log_id)
+            for some in _partition_names(ports.replica, table, self.policy.options.partitions_per_call):
                 lease.confirm()
-                ports.replica.alter_partitions([one.with_parameters(without_marks(one.parameters)) for one in some])
-                partitions += len(some)
+                partitions += change_partitions(ports.replica, table.name, some, taken)
             lease.confirm()
             self._unmark_directory(ports, table)
-            ports.replica.alter_table(table.name, table.with_parameters(without_marks(table.parameters)))
-            tables += 1
+            tables += change_table(ports.replica, table.name, taken) is not None
         return tables, partitions
+
+    def _taken_from(self, table: Table, log_id: str | None) -> Callable[[Table | Partition], Parameters | None]:
+        """Return what is asked of a table, and of each of its partitions: its parameters without the keys of ours.
+
+        What Hive's own replication has left goes too, of a table that is replicated; other marks are not of replicas.
+        """
+        replicates = self.policy.replicates(table)
+
+        def taken(one: Table | Partition) -> Parameters | None:
+            given = one.parameters
+            gone = {key for key in given if key in _STAMPS or (replicates and key.startswith(_OF_HIVE))}
+            if not gone or Stamp.log_of(given.get(STAMP)) not in (None, log_id):
+                return None
+            return {key: value for key, value in given.items() if key not in gone}
+
+        return taken
+
+    def _without(self, database: Database) -> Parameters | None:
+        """Return a database's parameters without our marks; None where they are another's by now."""
+        if database.parameters.get(POLICY) != self.policy.name:
+            return None
+        gone = _marks(database)
+        return {key: value for key, value in database.parameters.items() if key not in gone}
 
     def _unmark_directory(self, ports: WritePorts, table: Table) -> None:
         """Empty the mark of a directory that a load has built: a later load must not take it for its own."""
-        if table.location is None or not table.location.startswith(ports.replica_files.root):
-            return
-        try:
-            mark = ports.replica_files.attribute(table.location, DIRECTORY_MARK)
-            if mark and mark.partition(":")[0] == self.policy.name:
-                ports.replica_files.set_attribute(table.location, DIRECTORY_MARK, "")
-        except Missing:
-            return
+        if table.location is not None and table.location.startswith(ports.replica_files.root):
+            if_there(release_table, ports.replica_files, table.location, self.policy.name)
 
 
 def _ours(replica: MetastoreReader, database: Database) -> Iterator[Table]:
-    """Yield the tables that carry a stamp of the replica's source log."""
-    names = replica.table_names(database.name)
-    for start in range(0, len(names), _TABLES_PER_CALL):
-        for table in replica.tables(database.name, names[start : start + _TABLES_PER_CALL]):
-            stamp = Stamp.parse(table.parameters.get(STAMP))
-            if stamp is not None and stamp.log_id == database.parameters.get(SOURCE_LOG):
-                yield table
+    """Yield the tables that carry a stamp of the replica's source log; those too that have got their name meanwhile."""
+    known: set[str] = set()
+    while names := sorted(set(replica.table_names(database.name)) - known):
+        for start in range(0, len(names), _TABLES_PER_CALL):
+            for table in replica.tables(database.name, names[start : start + _TABLES_PER_CALL]):
+                stamp = Stamp.parse(table.parameters.get(STAMP))
+                if stamp is not None and stamp.log_id == database.parameters.get(SOURCE_LOG):
+                    yield table
+        known.update(names)
 
 
-def _marked_partitions(replica: MetastoreReader, table: Table, per_call: int) -> Iterator[list[Partition]]:
-    names = replica.partition_names(table.name) if table.partition_keys else []
+def _partition_names(replica: MetastoreReader, table: Table, per_call: int) -> Iterator[list[str]]:
+    names: list[str] = []
+    with suppress(Missing):  # dropped, or called otherwise, since it was read
+        names = replica.partition_names(table.name) if table.partition_keys else []
     for start in range(0, len(names), per_call):
-        found = replica.partitions(table.name, names[start : start + per_call])
-        if marked := [one for one in found if own_marks(one.parameters)]:
-            yield marked
+        yield names[start : start + per_call]
 
 
 def _marks(database: Database) -> set[str]:
     """Return the keys that replication into this database has set; that it is a source of another one stays."""
     return own_marks(database.parameters).keys() - {SOURCE_FOR}
-
-
-def _without(database: Database) -> Parameters:
-    gone = _marks(database)
-    return {key: value for key, value in database.parameters.items() if key not in gone}

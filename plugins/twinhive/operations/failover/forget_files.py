@@ -1,72 +1,19 @@
-"""Remove the files of a replica that is given up: what no table uses any more, its dumps, its staging.
+"""Remove dumps and staging of a policy that is given up."""
 
-Unused content must not stay. Where it lies at the default place of a partition, whoever drops that partition and adds
-it again, as one does with a database of his own, would have rows back that the source has removed long ago.
-"""
-
-import sys
 from collections.abc import Iterator
 
-from twinhive.core.directory_marks.directories import MARKER, Owned, table_of
+from twinhive.core.directory_marks.directories import MARKER, Owned
 from twinhive.core.directory_marks.staging import own_staging
-from twinhive.core.model.errors import Refused, TwinhiveError, together
+from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.files import base_name, parent
-from twinhive.core.model.human_readable import first_of
-from twinhive.core.model.marks import STAMP
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
-from twinhive.core.ports import Lease, WritePorts, children
+from twinhive.core.ports import WritePorts, children
 from twinhive.operations.failover.fence.note import note_path
 from twinhive.operations.failover.unreachable_source import SILENT, Left
-from twinhive.replication.apply.managed_locations import managed_root
 from twinhive.replication.dump.dump_ownership import discard_dump, own_dumps_of
-from twinhive.replication.replica.source_scope import tables_in_bulk
-from twinhive.replication.scan.default_locations import lies_in_default_places
-from twinhive.replication.scan.sweep import unused_directories
 
-_NAMED = 20
 _WHERE = "to the trash, or for good where none is kept"
-
-
-def plan_leftovers(ports: WritePorts, policy: Policy) -> list[str]:
-    """Say which directories nothing uses any more."""
-    found = list(_leftovers(ports, policy))
-    lines = (f"would be removed, {_WHERE}: {one}, which no table uses any more" for one in found)
-    return [*first_of(lines, _NAMED), *_not_looked_through(ports, policy)]
-
-
-def remove_leftovers(ports: WritePorts, policy: Policy, lease: Lease, up_to: int = sys.maxsize) -> list[str]:
-    """Take away what nothing uses any more, of events up to one. Raises Refused when some cannot be, after all others.
-
-    Where no event comes any more, what was made for a later one is left over too.
-    """
-    root = managed_root(ports.replica, policy)
-    lines = list(_not_looked_through(ports, policy))
-    refused: list[Refused] = []
-    for directory in list(_leftovers(ports, policy, up_to)):
-        lease.confirm()
-        owned = table_of(ports.replica_files, root, directory, policy.name)
-        try:
-            if owned is not None:
-                lines.append(f"{owned.take_away(directory)}, no table uses it any more: {directory}")
-        except Refused as error:
-            refused.append(error)
-    if refused:
-        raise together(refused, f"{len(refused)} directories that no table uses any more cannot be removed")
-    return lines
-
-
-def remove_from_default_places(ports: WritePorts, policy: Policy, lease: Lease, up_to: int) -> list[str]:
-    """Take away what nothing uses any more, if any of it may lie where Hive would put the next table or partition.
-
-    Else nothing is looked for, so that this takes no longer for a million partitions: what bears an event in its name
-    comes back with nothing. It stays until the policy is ended, or the replica follows again and sweeps.
-    """
-    database, root = policy.replica.database, managed_root(ports.replica, policy)
-    tables = tables_in_bulk(ports.replica, database, ports.replica.table_names(database))
-    if lies_in_default_places(ports.replica_files, policy.name, root, tables):
-        return remove_leftovers(ports, policy, lease, up_to)
-    return list(_not_looked_through(ports, policy))
 
 
 def plan_own_directories(ports: WritePorts, policy: Policy) -> list[str]:
@@ -134,24 +81,6 @@ def _staging(ports: WritePorts, policy: Policy) -> list[tuple[str, Owned | None]
 
 def _without_answer(policy: Policy, error: TwinhiveError) -> str:
     return f"{policy.dumps}: {render(error.words.what)}; should its cluster come back: twinhive forget {policy.name}"
-
-
-def _leftovers(ports: WritePorts, policy: Policy, up_to: int = sys.maxsize) -> Iterator[str]:
-    return unused_directories(ports.replica, ports.replica_files, policy, up_to, in_hives_places=True)
-
-
-def _not_looked_through(ports: WritePorts, policy: Policy) -> Iterator[str]:
-    """Name the tables in whose directories old content of partitions may lie that nothing proves to be ours."""
-    database, root = policy.replica.database, managed_root(ports.replica, policy)
-    for table in tables_in_bulk(ports.replica, database, ports.replica.table_names(database)):
-        is_ours = STAMP in table.parameters and table.has_files and not table.is_external
-        if not is_ours or not table.partition_keys or not table.location:
-            continue
-        if table_of(ports.replica_files, root, table.location, policy.name) is None:
-            yield (
-                f"not looked through: {table.location} of {table.name}, which bears no mark of ours; what partitions "
-                f"have left there becomes rows when one is dropped and added again: hdfs dfs -ls '{table.location}'"
-            )
 
 
 def _unproven(directory: str) -> str:

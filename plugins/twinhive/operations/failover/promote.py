@@ -14,8 +14,9 @@ from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.hive.events.reader import position_at
 from twinhive.operations.actions.operation import Holder
-from twinhive.operations.failover.forget_files import remove_from_default_places
 from twinhive.operations.failover.promotion import PROMOTED, How, Promotion
+from twinhive.operations.failover.released_directories import release_directories
+from twinhive.operations.failover.unused_content import remove_from_default_places
 from twinhive.replication.external_tables.copy_cancellation import stop_copies
 from twinhive.replication.incremental.scope_check import missing_between_scopes
 
@@ -67,7 +68,8 @@ def promote(
 
     Whoever changes the replica is waited for: an event that is cut off in its middle would stay so. `last_look` is
     asked under the lease, also just before, and raises what speaks against it. Directories that nothing uses any more
-    in Hive's own places go first: as content of a primary they would come back with the next partition of that name.
+    in Hive's own places go first, if they do: as content of a primary they would come back with the next partition of
+    that name. The directories of tables are no longer ours afterwards.
     Copies of external data that are under way are stopped: they would delete what users write beside them.
     """
     with hold_lease(ports, Work(policy, holder=holder), LeaseKind.PROMOTE) as lease:
@@ -75,7 +77,7 @@ def promote(
         if state.phase is Phase.PROMOTED:
             return end_promotion(ports, policy, holder, database)
         last_look(database, state)
-        lines = remove_from_default_places(ports, policy, lease, state.position.event_id)
+        lines = remove_from_default_places(ports, policy, lease)
         log = ports.replica.log_id()
         begin = position_at(ports.replica, ports.replica.current_event_id())
         database, state = replica_alone(ports, policy)
@@ -92,7 +94,7 @@ def end_promotion(ports: WritePorts, policy: Policy, holder: Holder, database: D
 
     Copies are stopped after the call: none that begins now gets past the mark.
     """
-    return [*stop_copies(ports, policy, holder), *taken_over(policy, database)]
+    return [*stop_copies(ports, policy, holder), *release_directories(ports, policy), *taken_over(policy, database)]
 
 
 def taken_over(policy: Policy, database: Database) -> list[str]:

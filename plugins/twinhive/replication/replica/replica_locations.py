@@ -20,7 +20,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.remotes.definitions import still_standing_for
 from twinhive.core.model.untrusted_paths import leads_elsewhere
 
-_OURS = re.compile(r".+\.(\d+)(?:-[0-9a-f]+)?")
+_OURS = re.compile(r"(.+)\.(\d+)(?:-[0-9a-f]+)?")
 CONTENTS = "_tw"
 """Below a table's directory: `_tw/<event id>/<partition>`. Readers of the table's directory skip it."""
 _STATISTICS_CLAIM = "COLUMN_STATS_ACCURATE"
@@ -154,4 +154,10 @@ def silent_key(event_id: int, token: str) -> str:
 def event_of_directory(name: str) -> int | None:
     """Return the event in the name of a table's directory, None for a name that is not ours."""
     match = _OURS.fullmatch(name)
-    return int(match[1]) if match else None
+    return int(match[2]) if match else None
+
+
+def table_of_directory(name: str) -> str:
+    """Return the name of the table that a directory was made for, which may have got another one since."""
+    match = _OURS.fullmatch(name)
+    return match[1] if match else name

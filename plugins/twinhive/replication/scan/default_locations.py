@@ -1,35 +1,49 @@
-"""Look whether anything of ours lies where Hive would put a table or a partition by itself.
+"""Find what of ours lies, unused, where Hive would put a table or a partition by itself.
 
 Our content lies in directories that bear an event. In Hive's own places lie partitions that were renamed, what these
 have left behind, and all that an old primary held before it became a replica.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
-from twinhive.core.directory_marks.directories import table_mark
+from twinhive.core.directory_marks.directories import table_mark, table_of
 from twinhive.core.model.files import base_name, is_hidden
 from twinhive.core.model.objects import Table
-from twinhive.core.ports import FileReader
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import WritePorts
 from twinhive.replication.replica.replica_locations import event_of_directory
+from twinhive.replication.replica.used_directories import UsedPlaces
+from twinhive.replication.scan.unused_directories import unused_among
 
 
-def lies_in_default_places(files: FileReader, policy: str, root: str, tables: Iterable[Table]) -> bool:
-    """True if there may be such content, used or not. Partitions are not asked for, however many there are.
+def unused_in_default_places(
+    ports: WritePorts, policy: Policy, root: str, tables: Iterable[Table], may_go_on: Callable[[], bool]
+) -> Iterator[str]:
+    """Yield the directories of ours in such places that the table around them does not use; others may.
 
-    files     of the replica; read are `root`, where its managed tables lie, and the directories of partitioned tables
-    policy    whose mark directories of ours bear
+    Only of tables with anything there the partitions are asked for, and only as long as it may go on.
+
+    root     where the managed tables of the replica lie
+    tables   those of the replica
     """
+    files = ports.replica_files
     managed = [one for one in tables if one.location and not one.is_external]
     used = {one.location for one in managed}
     for _, children in files.list_pages([root]):
         for child in children or ():
             bears_event = event_of_directory(base_name(child.path)) is not None
             is_unused = child.is_directory and not bears_event and child.path not in used
-            if is_unused and table_mark(files, child.path) == policy:
-                return True
-    partitioned = sorted({one.location for one in managed if one.partition_keys and one.location})
-    return any(
-        child.is_directory and not is_hidden(base_name(child.path))
-        for _, children in files.list_pages(partitioned)
-        for child in children or ()
-    )
+            if is_unused and table_mark(files, child.path) == policy.name:
+                yield child.path
+    by_place = {str(one.location): one for one in managed if one.partition_keys}
+    places: dict[str, UsedPlaces] = {}
+    for place, children in files.list_pages(sorted(by_place)):
+        if not may_go_on():
+            return
+        found = [one.path for one in children or () if one.is_directory and not is_hidden(base_name(one.path))]
+        if not found or table_of(files, root, place, policy.name) is None:
+            continue
+        if place not in places:
+            places = {place: UsedPlaces(root)}
+            places[place].add_table(ports.replica, by_place[place])
+        yield from unused_among(files, found, places[place], 0)

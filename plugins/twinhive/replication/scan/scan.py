@@ -106,7 +106,7 @@ class Scan:
         problems: list[TwinhiveError] = []
         swept, scanned = 0, Scanned()
         try:
-            swept = sweep(ports, self.work, self.clock(), self.wait)
+            swept = sweep(ports, self.work, self.wait)
         except TwinhiveError as error:
             problems.append(error)
         try:

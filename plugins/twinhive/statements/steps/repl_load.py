@@ -168,7 +168,7 @@ class ReplLoad:
         now = self.clock()
         if now - (last_swept(ports.replica_files, self.work.policy) or 0) >= _SWEEP_EVERY_SECONDS:
             try:
-                sweep(ports, self.work, now)
+                sweep(ports, self.work)
             except Refused as error:
                 # The dump is loaded; the sweep after the next one tries again.
                 self.work.report(f"not all that nobody uses could be removed: {error}")

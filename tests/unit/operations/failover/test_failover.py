@@ -284,6 +284,7 @@ def test_rows_of_a_dropped_partition_in_hives_own_place_do_not_come_back(followe
     followed.users.drop_partitions("orders", [("renamed",)])
     followed.follow()
     assert followed.world.replica_files.status(place) is not None
+    followed.world.replica_files.pass_time(followed.policy.options.grace_seconds + 1)
     lines = unplanned(followed).run(followed.world.ports())
     assert followed.world.replica_files.status(place) is None
     assert any(place in line for line in lines)

@@ -34,6 +34,11 @@ def come_back(replica: MetastoreWriter, files, names: list[str]) -> list[str]:
     return found
 
 
+def let_grow_old(followed: Followed) -> None:
+    """Let what lies there be older than the grace: nobody can be writing it."""
+    followed.world.replica_files.pass_time(followed.policy.options.grace_seconds + 1)
+
+
 def after_a_load(followed: Followed) -> None:
     pass
 
@@ -95,6 +100,7 @@ NAMES = ["p=a b", "p=c", "p=no files"]
 def test_a_partition_that_is_dropped_and_added_again_after_forgetting_is_empty(way: Callable[[Followed], None]) -> None:
     followed = Followed()
     way(followed)
+    let_grow_old(followed)
     Forget(followed.policy, HOLDER).run(followed.world.ports())
     assert come_back(followed.world.replica, followed.world.replica_files, NAMES) == []
 
@@ -123,6 +129,7 @@ def test_a_replica_that_an_earlier_version_loaded_goes_on_and_can_be_forgotten(
     assert partition.location == f"{table.location}/p=a b"
     way(followed)
     followed.assert_twin()
+    let_grow_old(followed)
     Forget(followed.policy, HOLDER).run(followed.world.ports())
     assert come_back(followed.world.replica, followed.world.replica_files, NAMES) == []
 
@@ -161,6 +168,7 @@ def test_a_replica_in_hives_places_leaves_nothing_either() -> None:
     repl.users.overwrite("orders", ("a b",), {"f1": b"other"})
     repl.users.drop_partitions("orders", [("no files",)])
     repl.load(repl.dump(repl.status()))
+    repl.world.replica_files.pass_time(repl.policy().options.grace_seconds + 1)
     Forget(repl.policy(), HOLDER).run(repl.world.ports())
     assert come_back(repl.world.replica, repl.world.replica_files, ["p=a b", "p=no files"]) == []
 
@@ -180,6 +188,7 @@ def test_what_cannot_be_taken_away_keeps_the_marks_so_that_forgetting_can_be_rep
     followed = Followed()
     followed.world.replica_files.keeps_trash = True
     after_a_rename_and_a_drop(followed)
+    let_grow_old(followed)
     followed.world.replica_files.forbidden.add("hdfs://west/user/hive")
     with pytest.raises(Refused):
         Forget(followed.policy, HOLDER).run(followed.world.ports())

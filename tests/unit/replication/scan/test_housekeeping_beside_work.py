@@ -26,8 +26,8 @@ from twinhive.replication.scan.scan import Scan, Scanned
 from twinhive.replication.scan.sweep import sweep
 from twinhive.runtime.pipeline.phases import APPLY
 
-FIRST = 1e9
-LATER = FIRST + 1e6
+NOW = 1e9
+LONG = 1e6
 
 
 class Once:
@@ -46,22 +46,23 @@ class Once:
 def with_much_to_do() -> Followed:
     """Return a world with silent writes, unused directories whose grace is over, and a window to be applied."""
     followed = Followed(tuned(grace_seconds=60))
-    scan(followed, now=FIRST)
+    scan(followed, now=NOW)
     followed.users.overwrite("plain", None, [b"other"])
     followed.users.overwrite("orders", ("a b",), [b"other"])
     followed.follow()
-    scan(followed, now=FIRST)
+    scan(followed, now=NOW)
     put(followed, "plain", "part-1", b"silent")
     put(followed, "empty", "part-1", b"silent")
     followed.users.insert("orders", ("a b",), [b"more"])
     followed.users.rename_table("recent", "former")
     followed.users.create_table("made", files=[b"made"])
+    followed.world.replica_files.pass_time(LONG)
     return followed
 
 
 def scan_with(followed: Followed, ports: WritePorts) -> Scanned:
     work = Work(followed.policy, holder={"run": "s"}, report=followed.log.append)
-    return Scan(work, clock=lambda: LATER, wait=lambda seconds: None).run(ports)
+    return Scan(work, clock=lambda: NOW + LONG, wait=lambda seconds: None).run(ports)
 
 
 def comes_to_equality(followed: Followed) -> None:
@@ -168,7 +169,8 @@ def test_what_comes_into_use_between_looking_and_removing_stays(
     use_again = leave_unused(followed)
     followed.follow()
     ports, work = followed.world.ports(), Work(followed.policy, holder={"run": "s"}, report=followed.log.append)
-    sweep(ports, work, FIRST)
+    sweep(ports, work)
+    followed.world.replica_files.pass_time(LONG)
     read = UsedPlaces.read
 
     def reading(*args):
@@ -178,13 +180,14 @@ def test_what_comes_into_use_between_looking_and_removing_stays(
         return places
 
     monkeypatch.setattr(UsedPlaces, "read", reading)
-    sweep(ports, work, LATER)
+    sweep(ports, work)
     monkeypatch.undo()
     assert same(followed)
-    sweep(ports, work, LATER)
-    sweep(ports, work, LATER + 1e6)
+    sweep(ports, work)
+    followed.world.replica_files.pass_time(LONG)
+    sweep(ports, work)
     assert same(followed)
-    assert read_json(ports.replica_files, f"{followed.policy.staging}/scan/unused.json") == {}
+    assert read_json(ports.replica_files, f"{followed.policy.staging}/scan/unused.json")["unused"] == {}
 
 
 @pytest.mark.parametrize("call", ["create_table", "add_partitions"])
@@ -202,7 +205,8 @@ def test_what_a_repeated_apply_goes_on_with_is_not_removed(monkeypatch: pytest.M
     monkeypatch.undo()
     followed.world.lease = InMemoryLease()
     ports, work = followed.world.ports(), Work(followed.policy, holder={"run": "s"}, report=followed.log.append)
-    sweep(ports, work, FIRST)
+    sweep(ports, work)
+    followed.world.replica_files.pass_time(LONG)
     read = UsedPlaces.read
 
     def reading(*args):
@@ -211,7 +215,7 @@ def test_what_a_repeated_apply_goes_on_with_is_not_removed(monkeypatch: pytest.M
         return places
 
     monkeypatch.setattr(UsedPlaces, "read", reading)
-    sweep(ports, work, LATER)
+    sweep(ports, work)
     assert same(followed)
 
 
@@ -230,7 +234,7 @@ def test_a_replica_that_was_loaded_anew_after_it_was_looked_at_keeps_what_it_has
 
     monkeypatch.setattr(UsedPlaces, "read", reading)
     before = set(followed.world.replica_files.paths())
-    assert sweep(ports, work, LATER) == 0
+    assert sweep(ports, work) == 0
     assert set(followed.world.replica_files.paths()) == before
 
 
@@ -239,11 +243,11 @@ def test_a_sweep_that_finds_the_lease_held_leaves_everything_to_the_next_one() -
     ports, work = followed.world.ports(), Work(followed.policy, holder={"run": "s"}, report=followed.log.append)
     before = set(followed.world.replica_files.paths())
     with hold_lease(ports, Work(followed.policy, holder={"run": "a"}), LeaseKind.EVENTS) as apply:
-        assert sweep(ports, work, LATER) == 0
+        assert sweep(ports, work) == 0
         apply.confirm()
     assert "the sweep leaves the rest to the next one" in followed.log[-1]
     assert set(followed.world.replica_files.paths()) == before
-    assert sweep(ports, work, LATER) > 0
+    assert sweep(ports, work) > 0
 
 
 def test_a_sweep_that_has_lost_the_lease_removes_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,10 +263,10 @@ def test_a_sweep_that_has_lost_the_lease_removes_no_more(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Owned, "take_away", taking)
     with suppress(TwinhiveError):
-        sweep(ports, work, LATER)
+        sweep(ports, work)
     assert len(gone) == 1
     monkeypatch.undo()
-    assert sweep(ports, work, LATER) > 0
+    assert sweep(ports, work) > 0
 
 
 def test_a_sweep_lets_go_of_the_lease_between_some_removals_and_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,13 +275,14 @@ def test_a_sweep_lets_go_of_the_lease_between_some_removals_and_others(monkeypat
         followed.users.overwrite("plain", None, [b"%d" % number])
     followed.follow()
     ports, work = followed.world.ports(), Work(followed.policy, holder={"run": "s"}, report=followed.log.append)
-    sweep(ports, work, FIRST)
+    sweep(ports, work)
+    followed.world.replica_files.pass_time(LONG)
     free: list[bool] = []
 
     def between(seconds: float) -> None:
         free.append(not followed.world.lease.is_held(lease_directory(followed.policy)))
 
-    assert sweep(ports, work, LATER, between) == 200
+    assert sweep(ports, work, between) == 200
     assert free == [True, True, True]
 
 

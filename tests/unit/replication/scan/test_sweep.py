@@ -18,7 +18,7 @@ from twinhive.core.ports import FileReader, MetastoreReader
 from twinhive.replication.apply.managed_locations import managed_root
 from twinhive.replication.replica.replica_locations import CONTENTS
 from twinhive.replication.replica.used_directories import UsedPlaces
-from twinhive.replication.scan.sweep import unused_directories
+from twinhive.replication.scan.unused_directories import unused_directories
 
 ROOT = "hdfs://west/w/sales.db"
 POLICY = a_policy()

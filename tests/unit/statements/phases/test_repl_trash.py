@@ -19,6 +19,7 @@ from twinhive.runtime.dry_run.pretended_ports import pretended
 ALL: Scope = (EVERYTHING, ())
 LETTERS: Scope = (("[a-z_]+",), ())
 FIRST, LATER = 10_000_000_000.0, 10_000_100_000.0
+LONG = 100_000.0
 IN_TRASH = f"hdfs://west{TRASH}/Current/warehouse/managed/"
 
 
@@ -42,8 +43,9 @@ class Excluding(ReplWorld):
     def exclude(self, now: float = FIRST) -> None:
         self.load(self.dump(self.status(), scope=LETTERS, replaces=ALL), scope=LETTERS, now=now)
 
-    def sweep(self, now: float = LATER) -> int:
-        return sweep(self.world.ports(), self.work(), now)
+    def sweep(self, after: float = LONG) -> int:
+        self.files.pass_time(after)
+        return sweep(self.world.ports(), self.work())
 
     def work(self) -> Work:
         return Work(self.policy(LETTERS), holder={"run": "sweep"}, report=self.log.append)
@@ -80,7 +82,7 @@ EXCLUDED = {"q5": [b"five"], "p5": [b"appended", b"new", b"old"]}
 def test_data_of_excluded_tables_is_kept_for_the_grace_and_is_in_the_trash_then(repl: Excluding) -> None:
     there = repl.location("q5"), repl.location("p5")
     repl.exclude()
-    repl.sweep(FIRST + 3600)
+    repl.sweep(3600)
     assert all(map(repl.files.status, there)) and repl.in_trash() == {}
     assert repl.sweep() == 2
     assert not any(map(repl.files.status, there))
@@ -150,6 +152,7 @@ def test_a_load_says_what_its_sweep_could_not_remove_and_ends_well(repl: Excludi
     repl.exclude()
     repl.files.forbidden.add("hdfs://west/user/hive")
     repl.users.create_table("orders2")
+    repl.files.pass_time(LONG)
     repl.load(repl.dump(repl.status(), scope=LETTERS), scope=LETTERS, now=LATER)
     assert any("not all that nobody uses could be removed" in line for line in repl.log)
     assert repl.status() == repl.world.source.current_event_id()
@@ -164,6 +167,7 @@ def test_a_load_ends_well_though_the_trash_refuses_in_two_ways(repl: Excluding) 
 
     repl.files.to_trash = to_trash
     repl.users.create_table("orders2")
+    repl.files.pass_time(LONG)
     repl.load(repl.dump(repl.status(), scope=LETTERS), scope=LETTERS, now=LATER)
     assert any("not all that nobody uses could be removed" in line for line in repl.log)
     assert not list(answers) and repl.status() == repl.world.source.current_event_id()
@@ -171,8 +175,9 @@ def test_a_load_ends_well_though_the_trash_refuses_in_two_ways(repl: Excluding) 
 
 def test_a_rehearsed_sweep_moves_nothing(repl: Excluding) -> None:
     repl.exclude()
-    before = repl.files.paths()
-    assert sweep(pretended(repl.world.ports()), repl.work(), LATER) == 2
+    before, work = repl.files.paths(), repl.work()
+    at_once = replace(work.policy, options=replace(work.policy.options, grace_seconds=0))
+    assert sweep(pretended(repl.world.ports()), replace(work, policy=at_once)) == 2
     assert repl.files.paths() == before
 
 
@@ -226,8 +231,8 @@ def test_a_load_and_a_sweep_killed_at_any_change_bring_excluded_data_to_the_tras
         ports = killable(repl.world.ports(), switch)
         for run in (
             lambda ports: repl.load(dumped, scope=LETTERS, ports=ports, now=FIRST),  # noqa: B023
-            lambda ports: sweep(ports, repl.work(), FIRST),  # noqa: B023
-            lambda ports: sweep(ports, repl.work(), LATER),  # noqa: B023
+            lambda ports: sweep(ports, repl.work()),  # noqa: B023
+            lambda ports: (repl.files.pass_time(LONG), sweep(ports, repl.work())),  # noqa: B023
         ):
             try:
                 run(ports)
