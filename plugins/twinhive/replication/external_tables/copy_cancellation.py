@@ -13,6 +13,7 @@ from twinhive.core.model.text import render
 from twinhive.core.ports import WritePorts
 from twinhive.replication.replica.sync_records import Synced
 from twinhive.transfer.tree.executing import SETTLE_SECONDS
+from twinhive.transfer.tree.tree_batches import stop_leftover_tasks
 from twinhive.transfer.tree.work_directories import Places
 
 
@@ -35,8 +36,7 @@ def stop_copies(
         try:
             if ports.trees.lease.is_held(places.lease):
                 with ports.trees.lease.hold(places.lease, dict(holder), LeaseKind.COPY):
-                    if ports.trees.replica.delete(places.plan):
-                        settle()
+                    stop_leftover_tasks(ports.trees.replica, places, settle)
                     yield f"stopped: a copy into {record.target}"
         except TwinhiveError as error:
             yield f"not stopped: a copy into {record.target}: {render(error.what)}"

@@ -10,6 +10,7 @@ from twinhive.core.model.errors import LeaseLost
 from twinhive.core.model.files import copying_weight, join
 from twinhive.core.ports import FileReader, FileWriter
 from twinhive.transfer.tree.tree_actions import length_of
+from twinhive.transfer.tree.work_directories import Places
 
 _GOOD_FOR_SECONDS = 1.0
 
@@ -62,6 +63,15 @@ class StillWanted:
         if self._target.status(self._path) is None:
             raise batch_is_gone(self._path)
         self._seen_at = asked_at
+
+
+def stop_leftover_tasks(target: FileWriter, places: Places, settle: Callable[[], None]) -> None:
+    """Take their batches away from tasks on other machines, which may have outlived the run that started them.
+
+    `settle` waits for the last call of theirs.
+    """
+    if target.delete(places.plan):
+        settle()
 
 
 def batch_is_gone(path: str) -> LeaseLost:

@@ -31,6 +31,7 @@ from twinhive.transfer.tree.snapshots.snapshot_renames import apply_moves, finis
 from twinhive.transfer.tree.snapshots.snapshot_rotation import Snapshots
 from twinhive.transfer.tree.tally import Tally
 from twinhive.transfer.tree.tree_actions import ActionKind
+from twinhive.transfer.tree.tree_batches import stop_leftover_tasks
 from twinhive.transfer.tree.tree_outcome import ExecOutcome, SyncOutcome
 from twinhive.transfer.tree.verified_pairs import VerifiedPairs
 
@@ -124,7 +125,7 @@ class _Run:
 
     def _carry_out(self, plan: Plan, memory: VerifiedPairs, *, is_whole: bool) -> None:
         self.lease.confirm()
-        self._stop_leftover_tasks()
+        stop_leftover_tasks(self.target, self.places, self.settle)
         stamp = self._stamp(plan.clears_names)
         self.outcome.deleted += apply_moves(plan, self.target, self.places, self.options, stamp)
         job = TreeCopyJob(self.places, self.options, self._prepare(plan))
@@ -151,11 +152,6 @@ class _Run:
         if not self.places.is_new:
             self._remember(done, memory, is_whole=is_whole)
         self._sum_up(plan, done)
-
-    def _stop_leftover_tasks(self) -> None:
-        """Take their batches away from tasks on other machines, which may have outlived a run before this one."""
-        if self.target.delete(self.places.plan):
-            self.settle()
 
     def _is_gone(self, original: FileStatus) -> bool:
         """True for a directory that a busy source does not have any more."""
