@@ -57,7 +57,6 @@ ALLOWED = {
     "operations/failover/late_set_marks.py": (1, _NO_SERVER),
     "operations/actions/skip_event.py": (2, _NO_SERVER),
     "core/directory_marks/directories.py": (1, "writes the mark as a file instead"),
-    "replication/replica/stamping.py": (1, "a directory without a mark is never moved: it only stays"),
     "federation/routing/freshness.py": (
         2,
         "a copy of which it is not known is not read: the statement goes elsewhere, or waits",

@@ -11,7 +11,7 @@ from twinhive.core.model.constraints import Constraint
 from twinhive.core.model.files import ChecksumForm, base_name, is_hidden, join
 from twinhive.core.model.marks import SOURCE_FOR
 from twinhive.core.model.names import TableName, default_directory, partition_name
-from twinhive.core.model.objects import Database, Partition, Table
+from twinhive.core.model.objects import DDL_TIME, Database, Partition, Table
 from twinhive.core.model.tjson import from_text, to_text
 from twinhive.core.ports import FileWriter, MetastoreWriter
 
@@ -113,17 +113,17 @@ class SourceWriter:
     def rename_table(self, old: str, new: str, database: str | None = None) -> None:
         """Rename a table, also into another database; Hive moves the directory of one in its default place."""
         found = self.table(old)
-        self.metastore.alter_table(found.name, replace(found, name=TableName(database or self.database, new)))
+        self._alter(found, replace(found, name=TableName(database or self.database, new)))
 
     def set_parameters(self, table: str, parameters: Mapping[str, str]) -> None:
         """Set some parameters of a table."""
         found = self.table(table)
-        self.metastore.alter_table(found.name, found.with_parameters({**found.parameters, **parameters}))
+        self._alter(found, found.with_parameters({**found.parameters, **parameters}))
 
     def set_location(self, table: str, location: str) -> None:
         """Let a table name another directory; what is there becomes its content."""
         found = self.table(table)
-        self.metastore.alter_table(found.name, found.at(found.name, location))
+        self._alter(found, found.at(found.name, location))
 
     def set_partition_location(self, table: str, values: Values, location: str, *, says_before: bool = True) -> None:
         """Let a partition name another directory; the event of the newer call does not say what was before."""
@@ -138,18 +138,18 @@ class SourceWriter:
         """Give a table another owner, which only its Thrift struct says."""
         found = self.table(table)
         tree = from_text(found.thrift) | {"3": {"str": owner}}
-        self.metastore.alter_table(found.name, replace(found, thrift=to_text(tree)))
+        self._alter(found, replace(found, thrift=to_text(tree)))
 
     def add_columns(self, table: str, columns: Sequence[tuple[str, str]], *, cascade: bool = False) -> None:
         """Add columns (name, type) to a table, with `cascade` to all its partitions too."""
         found = self.table(table)
-        self.metastore.alter_table(found.name, replace(found, columns=(*found.columns, *columns)), cascade=cascade)
+        self._alter(found, replace(found, columns=(*found.columns, *columns)), cascade=cascade)
 
     def change_type(self, table: str, kind: str) -> None:
         """Give the first column another type."""
         found = self.table(table)
         (name, _), *others = found.columns
-        self.metastore.alter_table(found.name, replace(found, columns=((name, kind), *others)))
+        self._alter(found, replace(found, columns=((name, kind), *others)))
 
     def add_partitions(self, table: str, partitions: Mapping[Values, Contents]) -> None:
         """Add partitions in their default places, by one call, their files already there."""
@@ -252,6 +252,11 @@ class SourceWriter:
     def default_location(self, table: str) -> str:
         """Return where Hive puts a managed table."""
         return f"{self.files.root}/warehouse/managed/{self.database}.db/{default_directory(table)}"
+
+    def _alter(self, found: Table, after: Table, *, cascade: bool = False) -> None:
+        """Alter a table as Hive and Spark do: without the time of its last DDL, which the metastore sets anew."""
+        said = {key: value for key, value in after.parameters.items() if key != DDL_TIME}
+        self.metastore.alter_table(found.name, after.with_parameters(said), cascade=cascade)
 
     def _write(self, table: str, values: Values | None, files: Contents, *, replaces: bool) -> None:
         paths = self._put(self.location(table, values), files)

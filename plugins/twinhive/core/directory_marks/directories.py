@@ -13,9 +13,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
 
 from twinhive.core.model.errors import Foreign, Missing, Refused, Unexplained
-from twinhive.core.model.files import base_name, is_below, join, parent, quoted_path
+from twinhive.core.model.files import base_name, is_below, join, parent, quoted_path, relative_to
 from twinhive.core.model.marks import DIRECTORY_MARK
 from twinhive.core.ports import FileReader, FileWriter, if_there, rename_into
 
@@ -199,6 +200,20 @@ def mark_table(files: FileWriter, directory: str, mark: str) -> None:
     files.set_attribute(directory, DIRECTORY_MARK, mark)
 
 
+def mark_left(files: FileWriter, directory: str, policy: str) -> None:
+    """Mark a directory that something of a policy's replica is about to leave: what lies in it was its content.
+
+    So single directories become ours in the directory of a table that people made, which bears no mark of ours. One
+    that is not there, or whose owner does not let us, has no mark, and is never moved.
+    """
+    try:
+        mark_table(files, directory, f"{policy}:left")
+    except Unexplained:
+        raise
+    except (Missing, Refused):
+        return
+
+
 def table_mark(files: FileReader, directory: str) -> str | None:
     """Return the policy whose mark a table's directory bears, None without one, and for what is not there."""
     text = if_there(files.attribute, directory, DIRECTORY_MARK)
@@ -212,14 +227,14 @@ def release_table(files: FileWriter, directory: str, policy: str) -> None:
 
 
 def table_of(files: FileWriter, root: str, directory: str, policy: str) -> Owned | None:
-    """Return the table's directory below the root of managed tables that a directory is, or lies in.
+    """Return the topmost directory with the policy's mark that a directory is, or lies in, below a root of tables.
 
-    None unless it bears the policy's mark.
+    It is the table's where we built that; else what was left in it. None without such a mark.
     """
     if not is_below(directory, root):
         return None
-    top = join(root, directory.removeprefix(root.rstrip("/") + "/").partition("/")[0])
-    return table_directory_of(files, top, policy)
+    around = accumulate(relative_to(directory, root).split("/"), join, initial=root)
+    return next((owned for one in around if one != root and (owned := table_directory_of(files, one, policy))), None)
 
 
 def table_directory_of(files: FileWriter, directory: str, policy: str) -> Owned | None:

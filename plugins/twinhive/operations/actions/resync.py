@@ -14,6 +14,7 @@ from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.operations.actions.operation import Holder, following_state, person
 from twinhive.replication.operator_requests.request_files import is_paused, request_table, requested_tables
 from twinhive.replication.replica.source_scope import refuse_unselected
+from twinhive.replication.replica.stamping import is_ours
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,11 @@ class Resync:
 
 
 def _refuse_foreign(table: Table | None, policy: Policy, log_id: str | None) -> None:
-    stamp = Stamp.parse(table.parameters.get(STAMP)) if table else None
-    if table is not None and (stamp is None or stamp.log_id != log_id):
+    if table is not None and not is_ours(policy, table, log_id):
+        stamped = f"{STAMP} = {table.parameters.get(STAMP, '(not set)')}"
         raise Foreign(
             f"table: {table.name} on {policy.replica.cluster} was not made by policy {policy.name}",
-            found=f"{STAMP} = {table.parameters.get(STAMP, '(not set)')}",
+            found=policy.left_out(table) or stamped,
             expected=f"no such table, or a stamp of source log {log_id}",
             next_step="move that table away; then: " + resync(policy.name, table.name.table),
         )

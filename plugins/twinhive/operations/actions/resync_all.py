@@ -9,7 +9,7 @@ from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.hive.events.reader import newest_position
 from twinhive.operations.actions.operation import Holder, following_state, person
 from twinhive.operations.actions.repair import Repair
-from twinhive.replication.incremental.full_resync import AllTables, read_all_tables, read_database
+from twinhive.replication.incremental.full_resync import AllTables, functions_alone, read_all_tables, read_database
 from twinhive.replication.operator_requests.request_files import is_paused, request_everything
 
 
@@ -56,7 +56,9 @@ class ResyncEverything:
         ]
         if tables.foreign:
             lines.append(
-                f"left alone, because policy {self.policy.name} did not make them: {', '.join(tables.foreign)}"
+                f"left alone, because policy {self.policy.name} did not make them, or brings none of their kind: "
+                + ", ".join(tables.foreign)
             )
+        lines += functions_alone(ports, self.policy)
         reason = is_paused(ports.replica_files, self.policy)
         return [*lines, f"but no run begins while the policy is paused: {render(reason)}"] if reason else lines

@@ -10,24 +10,29 @@ from dataclasses import dataclass
 from twinhive.core.directory_marks.staging import claim_staging
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import Foreign, Missing, Refused
+from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import POLICY, Phase, ReplicaState, Stamp
 from twinhive.core.model.next_steps import command
-from twinhive.core.model.objects import Database
+from twinhive.core.model.objects import Database, Parameters
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
 from twinhive.core.ports import ReadPorts, WritePorts
+from twinhive.core.step.parameter_changes import change_database
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.hive.events.reader import position_at
 from twinhive.operations.actions.operation import Holder, look_first, person
 from twinhive.replication.dump.dump_ownership import claim_dumps
+from twinhive.replication.incremental.full_resync import functions_alone
 from twinhive.replication.operator_requests.request_files import pause, request_everything
 from twinhive.replication.replica.replica_state import refuse_taken_over
-from twinhive.replication.replica.stamping import stamp_everything
+from twinhive.replication.replica.source_scope import each_table
+from twinhive.replication.replica.stamping import brings, stamp_everything
 
 SEED = "twinhive.seed"
 """Says on a database for which policy people have filled it."""
+_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,10 @@ class Adopt:
         """Say what would be done."""
         database = self._found(ports)
         if self._follows(database):
-            return self._next()
-        tables = len(ports.replica.table_names(database.name))
+            return self._next(ports)
+        tables = sum(brings(self.policy, one) for one in each_table(ports.replica, database.name))
         return [
+            *self._left_alone(ports),
             f"would stamp {tables} tables of {self.policy.replica} with their partitions; no content is changed",
             f"would mark {self.policy.replica} as the replica of policy {self.policy.name}, and pause the policy",
         ]
@@ -52,24 +58,22 @@ class Adopt:
         """Stamp, ask for everything, pause, and mark last; a second run goes on where a first one was killed."""
         policy = self.policy
         if self._follows(self._found(ports)):
-            return self._next()
+            return self._next(ports)
         log_id = ports.source.log_id()
         claim_staging(ports.replica_files, policy)
         claim_dumps(ports.dump_files, policy)
         with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.LOAD) as lease:
             begin = position_at(ports.source, ports.source.current_event_id())
             stamp = Stamp(log_id, begin.event_id)
-            tables = stamp_everything(
-                ports, policy, lease, stamp, lambda text: Stamp.log_of(text) == log_id, made_by="adopt"
-            )
+            tables = stamp_everything(ports, policy, lease, stamp, lambda text: Stamp.log_of(text) == log_id)
             ports.source_marker.mark(policy.source.database, policy.name)
             request_everything(ports.replica_files, policy, person(self.holder))
             pause(ports.replica_files, policy, render(look_first("adopt", policy.name)), person(self.holder))
-            lease.confirm()
             database = self._found(ports)
-            kept = {key: value for key, value in database.parameters.items() if key != SEED}
-            ports.replica.set_database_parameters(database.name, {**kept, **self._state(log_id, begin).written()})
-        return [f"stamped: {tables} tables of {policy.replica}", *self._next()]
+            lease.confirm()
+            following = self._state(log_id, begin).written()
+            change_database(ports.replica, database.name, lambda found: _without_seed(found.parameters) | following)
+        return [f"stamped: {tables} tables of {policy.replica}", *self._next(ports)]
 
     def _state(self, log_id: str, begin: Position) -> ReplicaState:
         return ReplicaState(Phase.FOLLOWING, self.policy.name, log_id, position=begin)
@@ -77,13 +81,21 @@ class Adopt:
     def _follows(self, database: Database) -> bool:
         return POLICY in database.parameters
 
-    def _next(self) -> list[str]:
+    def _next(self, ports: ReadPorts) -> list[str]:
         policy = self.policy
         return [
+            *self._left_alone(ports),
             f"{policy.replica} is the replica of policy {policy.name}",
             f"look at what differs: twinhive resync {policy.name} --all --dry-run",
             f"what differs is replaced by what the source has; to bring it over: twinhive pause {policy.name} --off",
         ]
+
+    def _left_alone(self, ports: ReadPorts) -> list[str]:
+        """Name what no policy brings, which stays other people's."""
+        there = each_table(ports.replica, self.policy.replica.database)
+        names = ", ".join(first_of((one.name.table for one in there if not brings(self.policy, one)), _NAMED))
+        lines = [f"left alone, because policy {self.policy.name} does not bring them: {names}"] if names else []
+        return [*lines, *functions_alone(ports, self.policy)]
 
     def _found(self, ports: ReadPorts) -> Database:
         """Return the database. Raises what keeps it from being taken."""
@@ -130,3 +142,7 @@ class Adopt:
             next_step=f"start the DAG {self.policy.name}.bootstrap, or give it up with: "
             + command("twinhive", "forget", self.policy.name),
         )
+
+
+def _without_seed(parameters: Parameters) -> dict[str, str]:
+    return {key: value for key, value in parameters.items() if key != SEED}

@@ -15,10 +15,11 @@ from twinhive.core.model.failover.fence import FenceMark
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import EXTERNAL_BASE, PHASE, POLICY, SOURCE_FOR, Phase, ReplicaState, Stamp, own_marks
 from twinhive.core.model.next_steps import command
-from twinhive.core.model.objects import Database
+from twinhive.core.model.objects import Database, Parameters
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
 from twinhive.core.ports import Lease, ReadPorts, WritePorts
+from twinhive.core.step.parameter_changes import change_database
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.operation import Holder, look_first, person
@@ -26,6 +27,7 @@ from twinhive.operations.failover.divergence.diverged_backup import keep_diverge
 from twinhive.operations.failover.fence.fence_removal import let_files_in
 from twinhive.operations.failover.fence.fence_snapshots import delete_snapshots
 from twinhive.operations.failover.fence.note import note_of
+from twinhive.operations.failover.old_primary_content import OldPrimary
 from twinhive.operations.failover.promotion import PROMOTED, Promotion
 from twinhive.replication.dump.dump_ownership import claim_dumps
 from twinhive.replication.operator_requests.request_files import pause, request_everything
@@ -44,20 +46,23 @@ class Failback:
         """Say what would be done."""
         promotion, database = self._found(ports)
         if self._follows(database, promotion):
-            return self._next(promotion)
-        tables = len(ports.replica.table_names(database.name))
+            return self._next(ports, promotion)
+        old = OldPrimary(ports, self.policy, promotion)
         return [
             f"{self.policy.source} has taken over from {self.policy.replica} after event {promotion.begin.event_id} of "
             "its own log",
             *plan_kept(ports, self.policy, promotion),
-            f"would stamp {tables} tables of {self.policy.replica} with their partitions; no content is changed",
+            *old.definitions(),
+            *old.left_alone(),
+            f"would stamp {old.stamped_count()} tables of {self.policy.replica} with their partitions; no content is "
+            "changed",
             f"would mark {self.policy.replica} as the replica of policy {self.policy.name}, and pause the policy",
         ]
 
     def followed(self, ports: ReadPorts) -> list[str]:
         """Return what there is to say where the old primary follows already; else nothing."""
         promotion, database = self._found(ports)
-        return self._next(promotion) if self._follows(database, promotion) else []
+        return self._next(ports, promotion) if self._follows(database, promotion) else []
 
     def keep(self, ports: WritePorts) -> list[str]:
         """Copy what only the old primary has into a database of its own; nothing else is changed."""
@@ -67,7 +72,7 @@ class Failback:
         with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.LOAD) as lease:
             promotion, database = self._found(ports)
             if self._follows(database, promotion):
-                return self._next(promotion)
+                return self._next(ports, promotion)
             kept = keep_diverged(ports, policy, promotion, lease)
         return kept or [f"{policy.replica} has nothing alone that is not kept already"]
 
@@ -76,15 +81,16 @@ class Failback:
         policy = self.policy
         promotion, database = self._found(ports)
         if self._follows(database, promotion):
-            return self._next(promotion)
+            return self._next(ports, promotion)
         claim_staging(ports.replica_files, policy)
         claim_dumps(ports.dump_files, policy)
         with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.LOAD) as lease:
             promotion, database = self._found(ports)
-            kept = keep_diverged(ports, policy, promotion, lease)
+            old = OldPrimary(ports, policy, promotion)
+            kept = [*keep_diverged(ports, policy, promotion, lease), *old.definitions()]
             stamp = Stamp(promotion.log, promotion.begin.event_id)
             tables = stamp_everything(
-                ports, policy, lease, stamp, lambda text: Stamp.log_of(text) == promotion.log, made_by="failback"
+                ports, policy, lease, stamp, lambda text: Stamp.log_of(text) == promotion.log, old.was_held()
             )
             ports.source_marker.mark(policy.source.database, policy.name)
             request_everything(ports.replica_files, policy, person(self.holder))
@@ -92,12 +98,15 @@ class Failback:
             forget_looked(ports.replica_files, policy)
             pause(ports.replica_files, policy, render(look_first("failback", policy.name)), person(self.holder))
             opened = self._open(ports, database, lease)
+            self._found(ports)
             lease.confirm()
-            database = self._found(ports)[1]
-            gone = own_marks(database.parameters).keys() - {SOURCE_FOR}
-            stays = {key: value for key, value in database.parameters.items() if key not in gone}
-            ports.replica.set_database_parameters(database.name, {**stays, **self._state(promotion).written()})
-        return [*kept, *opened, f"stamped: {tables} tables of {policy.replica}", *self._next(promotion)]
+            change_database(ports.replica, database.name, lambda found: self._following(found, promotion))
+        return [*kept, *opened, f"stamped: {tables} tables of {policy.replica}", *self._next(ports, promotion)]
+
+    def _following(self, database: Database, promotion: Promotion) -> Parameters:
+        gone = own_marks(database.parameters).keys() - {SOURCE_FOR}
+        stays = {key: value for key, value in database.parameters.items() if key not in gone}
+        return {**stays, **self._state(promotion).written()}
 
     def _open(self, ports: WritePorts, database: Database, lease: Lease) -> list[str]:
         """Let files into the old primary again, from now on those of the replication; its mark goes with the others."""
@@ -121,9 +130,10 @@ class Failback:
         state = ReplicaState.read(database.parameters) if POLICY in database.parameters else None
         return state is not None and state.phase is Phase.FOLLOWING and state.log_id == promotion.log
 
-    def _next(self, promotion: Promotion) -> list[str]:
+    def _next(self, ports: ReadPorts, promotion: Promotion) -> list[str]:
         policy = self.policy
         return [
+            *OldPrimary(ports, policy, promotion).left_alone(),
             f"{policy.replica} is the replica of policy {policy.name} since event {promotion.begin.event_id} of "
             f"{policy.source}",
             f"look at what differs: twinhive resync {policy.name} --all --dry-run",

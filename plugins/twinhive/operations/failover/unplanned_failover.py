@@ -228,7 +228,7 @@ class UnplannedFailover:
 def _ahead(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Iterator[str]:
     """Yield what bears the stamp of an event after the position."""
     replica, database = ports.replica, policy.replica.database
-    for table in tables_in_bulk(replica, database, replica.table_names(database)):
+    for table in filter(policy.replicates, tables_in_bulk(replica, database, replica.table_names(database))):
         if _is_ahead(table.parameters.get(STAMP), state):
             yield table.name.table
         elif table.partition_keys and any(_partitions_ahead(ports, policy, table.name, state)):

@@ -43,7 +43,7 @@ def plan_leftovers(ports: WritePorts, policy: Policy) -> list[str]:
     lines = (f"would be removed, {_WHERE}: {one}, which no table uses any more" for one in found.that_may_go())
     named = first_of(lines, _NAMED)
     stay = (f"would stay: {line}" for line in found.stay)
-    return [*named, *first_of(stay, _NAMED), *found.not_looked_through()]
+    return [*named, *first_of(stay, _NAMED), *first_of(found.not_looked_through(), _NAMED)]
 
 
 def remove_leftovers(ports: WritePorts, policy: Policy, lease: Lease) -> list[str]:
@@ -52,7 +52,7 @@ def remove_leftovers(ports: WritePorts, policy: Policy, lease: Lease) -> list[st
     refused = found.take_away(lease, found.that_may_go())
     if refused:
         raise together(refused, f"{len(refused)} directories that no table uses any more cannot be removed")
-    return [*found.said(), *found.not_looked_through()]
+    return [*found.said(), *first_of(found.not_looked_through(), _NAMED)]
 
 
 def remove_from_default_places(ports: WritePorts, policy: Policy, lease: Lease) -> list[str]:
@@ -64,7 +64,7 @@ def remove_from_default_places(ports: WritePorts, policy: Policy, lease: Lease) 
     """
     found, until = _Leftovers(ports, policy), time.monotonic() + _LOOK_SECONDS
     try:
-        unproven = list(found.not_looked_through())
+        unproven = first_of(found.not_looked_through(), _NAMED)
         directories = found.in_default_places(lambda: time.monotonic() < until)
         found.stay += [f"{render(error.words.what)}; {_COMES_BACK}" for error in found.take_away(lease, directories)]
     except LeaseLost:
@@ -126,13 +126,13 @@ class _Leftovers:
     def not_looked_through(self) -> Iterator[str]:
         """Name the tables in whose directories old content of partitions may lie that nothing proves to be ours."""
         for table in () if self._is_peoples else self._tables:
-            is_ours = STAMP in table.parameters and table.has_files and not table.is_external
-            if not is_ours or not table.partition_keys or not table.location:
+            is_ours = STAMP in table.parameters and self.policy.replicates(table)
+            if not is_ours or table.is_external or not table.partition_keys or not table.location:
                 continue
             if table_of(self.ports.replica_files, self._root, table.location, self.policy.name) is None:
                 yield (
                     f"not looked through: {table.location} of {table.name}, which bears no mark of ours; what "
-                    "partitions have left there becomes rows when one is dropped and added again: "
+                    "people have left there becomes rows when a partition of that name is added: "
                     f"hdfs dfs -ls {quoted_path(table.location)}"
                 )
 

@@ -13,6 +13,7 @@ from twinhive.core.model.quarantine import is_frozen, without_frozen
 from twinhive.core.model.sets.set_mark import SETS_TABLE
 from twinhive.replication.apply.apply_progress import Progress
 from twinhive.replication.apply.external.external_target import ExternalTarget
+from twinhive.replication.apply.metadata_calls import drop_table
 from twinhive.replication.apply.target import Target
 from twinhive.replication.replica.pending_tables import PendingTable
 
@@ -27,9 +28,7 @@ def drop_excluded(external: ExternalTarget, progress: Progress) -> Iterator[str]
     outside = [name for name in there if name != SETS_TABLE and not policy.selects(name)]
     for table in _ours(target, outside):
         progress.before_removal()
-        target.lease.confirm()
-        target.replica.drop_table(table.name, delete_data=False)
-        target.twin.forget_table(table.name)
+        drop_table(target, table)
         yield table.name.table
     for name in external.pending.tables:
         if not policy.selects(name):

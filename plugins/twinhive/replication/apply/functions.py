@@ -3,10 +3,22 @@
 from dataclasses import dataclass
 
 from twinhive.core.model.errors import AlreadyThere, Refused, refused_as
+from twinhive.core.model.files import is_below
 from twinhive.core.model.objects import Function
 from twinhive.core.model.text import Clear
 from twinhive.core.ports import Lease, MetastoreWriter
 from twinhive.replication.apply.function_files import FunctionFiles
+
+
+def has_own_files(function: Function, root: str) -> bool:
+    """True for a function of the replica whose files are all copies of ours, below the root of its managed tables."""
+    return bool(function.resources) and all(is_below(uri, root) for uri in function.resources)
+
+
+def said_of_alone(database: str, function: Function) -> str:
+    """Say of a function that the replica alone has what can be done: its files are not ours, it may be somebody's."""
+    name = function.name
+    return f"function {name} is on the replica alone and stays; nobody needs it? DROP FUNCTION {database}.{name}"
 
 
 @dataclass(frozen=True)

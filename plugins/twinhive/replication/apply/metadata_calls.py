@@ -11,6 +11,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
 from twinhive.replication.apply.apply_progress import Progress
 from twinhive.replication.apply.create_guard import absent_before
+from twinhive.replication.apply.left_places import leave_for, leave_partitions, leave_table
 from twinhive.replication.apply.target import Target
 
 
@@ -41,6 +42,7 @@ def create_table(target: Target, made: Table) -> None:
 
 def alter_table(target: Target, there: Table, after: Table, *, cascade: bool = False) -> None:
     """Replace a table, unless somebody else has changed it meanwhile."""
+    leave_for(target, there, after)
     target.lease.confirm()
     target.replica.alter_table(there.name, after, expected=there.parameters.get(STAMP), cascade=cascade)
     if cascade or after.name != there.name:
@@ -56,6 +58,7 @@ def remove_table(target: Target, there: Table, progress: Progress) -> None:
 
 def drop_table(target: Target, there: Table) -> None:
     """Drop a table without its data."""
+    leave_table(target, there)
     target.lease.confirm()
     target.replica.drop_table(there.name, delete_data=False)
     target.twin.drop_table(there.name)
@@ -73,6 +76,7 @@ def add_partitions(target: Target, table: Table, partitions: Sequence[Partition]
 def alter_partitions(target: Target, table: Table, partitions: Sequence[Partition]) -> None:
     """Replace partitions of one table in one call."""
     if partitions:
+        leave_partitions(target, table, [one.name(table.partition_keys) for one in partitions], partitions)
         target.lease.confirm()
         target.replica.alter_partitions(partitions)
         _remember(target, table, partitions)
@@ -85,6 +89,7 @@ def _remember(target: Target, table: Table, partitions: Sequence[Partition]) -> 
 
 def drop_partitions(target: Target, table: Table, names: Sequence[str]) -> None:
     """Drop partitions of one table in one call, without their data."""
+    leave_partitions(target, table, names)
     target.lease.confirm()
     target.replica.drop_partitions(table.name, names, delete_data=False)
     for name in names:

@@ -10,6 +10,7 @@ from twinhive.core.model.objects import Partition, Table
 from twinhive.replication.apply.actions import Add, Drop, Edit, EditPartitions, Rows
 from twinhive.replication.apply.apply_progress import Progress
 from twinhive.replication.apply.file_moves import Contents
+from twinhive.replication.apply.left_places import clear_way, is_moved_already
 from twinhive.replication.apply.metadata_calls import (
     add_partitions,
     alter_partitions,
@@ -17,7 +18,6 @@ from twinhive.replication.apply.metadata_calls import (
     missing_partition,
     rename_partition,
 )
-from twinhive.replication.apply.rename_destination import clear_way, is_moved_already
 from twinhive.replication.apply.table_changes import with_checksums
 from twinhive.replication.apply.target import Target
 from twinhive.replication.replica.replica_locations import (

@@ -50,12 +50,16 @@ class ReplicaCache:
                 self._read_partitions(table, sorted(wanted - self._partitions[table].keys()))
 
     def table(self, name: TableName) -> Table | None:
-        """Return a table of the replica, None for an absent one. Raises Foreign for somebody else's."""
+        """Return a table of the replica, None for an absent one. Raises Foreign for somebody else's.
+
+        So is one that people have made another kind of: a policy brings no such table, whatever stamp it bears.
+        """
         found = self.any_table(name)
-        if found is not None and self.stamp_of(found) is None:
+        other_kind = found.kind.why_left_out if found is not None else None
+        if found is not None and (other_kind or self.stamp_of(found) is None):
             raise Foreign(
                 f"table {name} exists on {self._policy.replica.cluster} and was not made by policy {self._policy.name}",
-                found=f"{STAMP} = {found.parameters.get(STAMP, '(not set)')}",
+                found=other_kind or f"{STAMP} = {found.parameters.get(STAMP, '(not set)')}",
                 expected=f"no such table, or a stamp of source log {self._log_id}",
                 next_step="move that table away; then: " + resync(self._policy.name, name.table),
             )

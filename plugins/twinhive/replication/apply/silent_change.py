@@ -11,6 +11,7 @@ from twinhive.core.model.changes.contents import SourceFile
 from twinhive.core.model.marks import LAST_ID, STAMP, Stamp
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
+from twinhive.replication.apply.left_places import leave_for, leave_partitions
 from twinhive.replication.apply.target import Target
 from twinhive.replication.replica.replica_locations import partition_directory, silent_key, table_directory
 
@@ -52,7 +53,9 @@ def apply_silent_change(target: Target, change: SilentChange, event_id: int, tok
     if change.replaces:
         location = partition_directory(table.location, key, change.partition)
     target.placing.place(table.name, location, change.files)
-    _alter_partitions(target, [partition.at(table.name, location).with_parameters({**partition.parameters, **marks})])
+    after = partition.at(table.name, location).with_parameters({**partition.parameters, **marks})
+    leave_partitions(target, table, [change.partition], [after])
+    _alter_partitions(target, [after])
     return True
 
 
@@ -63,6 +66,7 @@ def _is_past(there: Table | Partition, event_id: int) -> bool:
 
 def _alter_table(target: Target, table: Table, location: str, marks: dict[str, str]) -> None:
     after = table.at(table.name, location).with_parameters({**table.parameters, **marks})
+    leave_for(target, table, after)
     target.lease.confirm()
     target.replica.alter_table(table.name, after, expected=table.parameters.get(STAMP))
     target.twin.put_table(after)

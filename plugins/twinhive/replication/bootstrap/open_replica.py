@@ -1,21 +1,30 @@
 """Create the replica's database, or take up one that an earlier load left incomplete."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from twinhive.core.directory_marks.directories import table_mark, table_of
 from twinhive.core.model.errors import Foreign
-from twinhive.core.model.marks import LOAD_PLACES, OWN_PLACES, STAMP, Phase, ReplicaState, Stamp, without_marks
+from twinhive.core.model.human_readable import first_of
+from twinhive.core.model.marks import LOAD_PLACES, OWN_PLACES, Phase, ReplicaState, without_marks
+from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
 from twinhive.core.ports import Lease, WritePorts
 from twinhive.core.step.step_base import Report
 from twinhive.replication.apply.create_guard import absent_before
+from twinhive.replication.apply.functions import has_own_files, said_of_alone
 from twinhive.replication.apply.managed_locations import managed_root
 from twinhive.replication.dump.dump_store import Dump
 from twinhive.replication.external_tables.changed_rules import rules_mark
 from twinhive.replication.replica.pending_files import remove_pending
 from twinhive.replication.replica.replica_state import read_state
+from twinhive.replication.replica.source_scope import each_table
+from twinhive.replication.replica.stamping import brings, is_ours
+from twinhive.replication.replica.used_directories import UsedPlaces
+
+_NAMED = 20
 
 
 def loading_state(policy: Policy, dump: Dump) -> ReplicaState:
@@ -54,7 +63,7 @@ def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, re
         report(f"created database {policy.replica}")
     elif state.dump != dump.key:
         report(f"an earlier load of dump {state.dump} was cut off: its tables are removed first")
-        _remove_unpublished(ports, policy, dump, lease)
+        _remove_unpublished(ports, policy, dump, lease, report)
         lease.confirm()
         ports.replica.set_database_parameters(policy.replica.database, _loading_parameters(policy, dump))
     return managed_root(ports.replica, policy)
@@ -77,30 +86,62 @@ def _loading_parameters(policy: Policy, dump: Dump) -> dict[str, str]:
     return {**without_marks(dump.manifest.database.parameters), **loading_state(policy, dump).written()}
 
 
-def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease) -> None:
-    """Remove what a load that never published has put there: our tables, our directories, and all functions."""
-    database = policy.replica.database
-    for table in ports.replica.tables(database, ports.replica.table_names(database)):
-        stamp = Stamp.parse(table.parameters.get(STAMP))
-        if stamp is None or stamp.log_id != dump.manifest.log_id:
-            raise Foreign(
-                f"table {table.name} on {policy.replica.cluster} was not made by policy {policy.name}",
-                found=f"{STAMP} = {table.parameters.get(STAMP, '(not set)')}",
-                expected=f"a stamp of source log {dump.manifest.log_id}",
-                next_step=f"move the table out of database {database} or drop it, then " + Clear("the task load"),
-            )
+def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, report: Report) -> None:
+    """Remove what a load that never published, or what followed it, has put there: tables, directories, functions.
+
+    All else is other people's and stays: what no policy brings is named, what is in the way of the load is refused.
+    """
+    ours: list[TableName] = []
+    alone: list[TableName] = []
+    in_the_way: list[TableName] = []
+    for table in each_table(ports.replica, policy.replica.database):
+        if is_ours(policy, table, dump.manifest.log_id):
+            ours.append(table.name)
+        else:
+            (in_the_way if brings(policy, table) else alone).append(table.name)
+    _refuse_in_the_way(policy, dump, in_the_way)
+    if alone:
+        report(f"left alone, because policy {policy.name} does not bring them: {', '.join(first_of(alone, _NAMED))}")
+    for name in ours:
         lease.confirm()
-        ports.replica.drop_table(table.name, delete_data=False)
+        ports.replica.drop_table(name, delete_data=False)
+    _remove_functions(ports, policy, dump, lease, report)
+    _remove_built_directories(ports, policy, lease, report)
+
+
+def _refuse_in_the_way(policy: Policy, dump: Dump, tables: Sequence[TableName]) -> None:
+    if tables:
+        raise Foreign(
+            f"{len(tables)} tables on {policy.replica.cluster} are in the way of what policy {policy.name} brings, and "
+            "were not made by it",
+            found=", ".join(first_of(tables, _NAMED)),
+            expected=f"no tables that bear no stamp of source log {dump.manifest.log_id}",
+            next_step=f"move them out of database {policy.replica.database} or drop them, then "
+            + Clear("the task load"),
+        )
+
+
+def _remove_functions(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, report: Report) -> None:
+    """Drop the functions whose files we have brought. Those of the dump take the place of what has their names."""
+    database, root = policy.replica.database, managed_root(ports.replica, policy)
+    coming = {function.name for function in dump.manifest.base.functions}
     for function in ports.replica.functions(database):
-        lease.confirm()
-        ports.replica.drop_function(database, function.name)
-    _remove_built_directories(ports, policy, lease)
+        if has_own_files(function, root):
+            lease.confirm()
+            ports.replica.drop_function(database, function.name)
+        elif function.name not in coming:
+            report(said_of_alone(database, function))
 
 
-def _remove_built_directories(ports: WritePorts, policy: Policy, lease: Lease) -> None:
+def _remove_built_directories(ports: WritePorts, policy: Policy, lease: Lease, report: Report) -> None:
+    """Take away the directories that we built, but those in which something lies that is registered still."""
     root = managed_root(ports.replica, policy)
-    for directory in built_directories(ports, policy):
-        if owned := table_of(ports.replica_files, root, directory, policy.name):
+    built = built_directories(ports, policy)
+    places = UsedPlaces.read_whole(ports.replica, policy, root) if built else None
+    for directory in built:
+        if places is None or places.uses(directory):
+            report(f"left in place, because a table uses it that policy {policy.name} does not bring: {directory}")
+        elif owned := table_of(ports.replica_files, root, directory, policy.name):
             lease.confirm()
             owned.take_away()
 

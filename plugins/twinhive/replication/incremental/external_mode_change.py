@@ -10,9 +10,9 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.ports import MetastoreReader, ReadPorts
 from twinhive.replication.apply.apply_progress import Progress
 from twinhive.replication.external_tables.changed_rules import brought_otherwise, rules_mark
-from twinhive.replication.incremental.full_resync import is_ours
 from twinhive.replication.replica.pending_files import pending_names
 from twinhive.replication.replica.source_scope import read_scope, read_selected
+from twinhive.replication.replica.stamping import is_ours
 
 
 def of_new_class(ports: ReadPorts, policy: Policy, state: ReplicaState) -> dict[str, str]:
@@ -47,7 +47,7 @@ def _gone_meanwhile(ports: ReadPorts, policy: Policy, state: ReplicaState) -> se
     if ports.source.database(policy.source.database) is None:
         return set()
     there = read_selected(ports.replica, policy, policy.replica.database)
-    ours = {one.name.table for one in there if one.is_external and is_ours(one, state)}
+    ours = {one.name.table for one in there if one.is_external and is_ours(policy, one, state.log_id)}
     waiting = pending_names(ports.replica_files, policy)
     return {*ours, *waiting} - set(ports.source.table_names(policy.source.database))
 

@@ -6,16 +6,19 @@ It reads no events before its end, so that it goes on where the log has a gap (`
 from dataclasses import dataclass
 
 from twinhive.core.model.errors import Missing
-from twinhive.core.model.marks import STAMP, ReplicaState, Stamp
-from twinhive.core.model.objects import Database, Function, Table
+from twinhive.core.model.marks import ReplicaState
+from twinhive.core.model.objects import Database, Function
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.reader import newest_position
+from twinhive.replication.apply.functions import has_own_files, said_of_alone
+from twinhive.replication.apply.managed_locations import managed_root
 from twinhive.replication.bootstrap.folded_manifest import database_after, functions_after
 from twinhive.replication.dump.event_range import EventRange
 from twinhive.replication.operator_requests.request_files import request_table, requested_tables
 from twinhive.replication.replica.source_scope import read_selected
+from twinhive.replication.replica.stamping import is_ours
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class AllTables:
     """The names of a policy's tables and views on both sides, in order.
 
     compared   those of the source that are replicated, and those of the replica that are ours
-    foreign    those of the replica that somebody else made: nothing of them is touched
+    foreign    those of the replica that somebody else made, or of a kind that no policy brings: nothing of them is
+               touched
     """
 
     compared: tuple[str, ...]
@@ -59,8 +63,16 @@ def read_all_tables(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Al
     """Ask both metastores for the tables that the policy selects."""
     here = {one.name.table for one in read_selected(ports.source, policy) if not policy.left_out(one)}
     there = {one.name.table: one for one in read_selected(ports.replica, policy, policy.replica.database)}
-    ours = {name for name, one in there.items() if is_ours(one, state)}
+    ours = {name for name, one in there.items() if is_ours(policy, one, state.log_id)}
     return AllTables(tuple(sorted((here - there.keys()) | ours)), tuple(sorted(there.keys() - ours)))
+
+
+def functions_alone(ports: ReadPorts, policy: Policy) -> list[str]:
+    """Say of each function of the replica that the source has not, and that nothing drops, what people can do."""
+    database, root = policy.replica.database, managed_root(ports.replica, policy)
+    here = {one.name.lower() for one in ports.source.functions(policy.source.database)}
+    there = (one for one in ports.replica.functions(database) if one.name.lower() not in here)
+    return [said_of_alone(database, one) for one in there if not has_own_files(one, root)]
 
 
 def read_database(ports: ReadPorts, policy: Policy) -> DatabaseState:
@@ -74,9 +86,3 @@ def read_database(ports: ReadPorts, policy: Policy) -> DatabaseState:
             next_step=f"create it again, or remove the policy file of {policy.name} if nobody needs its replica",
         )
     return DatabaseState(database, tuple(ports.source.functions(policy.source.database)))
-
-
-def is_ours(table: Table, state: ReplicaState) -> bool:
-    """True for a table of the replica that came from the source's log, not from anybody else."""
-    stamp = Stamp.parse(table.parameters.get(STAMP))
-    return stamp is not None and stamp.log_id == state.log_id

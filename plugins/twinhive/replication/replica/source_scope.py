@@ -1,6 +1,6 @@
 """Read which tables of the source a policy replicates, and how large they are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from twinhive.core.model.batches import TableSize
@@ -70,7 +70,13 @@ def read_selected(metastore: MetastoreReader, policy: Policy, database: str | No
 
 def tables_in_bulk(metastore: MetastoreReader, database: str, names: Sequence[str]) -> list[Table]:
     """Return the named tables that exist, read by as few calls as metastores like."""
-    return [table for some in _chunks(names, _TABLES_PER_CALL) for table in metastore.tables(database, some)]
+    return list(each_table(metastore, database, names))
+
+
+def each_table(metastore: MetastoreReader, database: str, names: Sequence[str] | None = None) -> Iterator[Table]:
+    """Yield the named tables that exist, all of a database by default; memory holds those of one call."""
+    for some in _chunks(metastore.table_names(database) if names is None else names, _TABLES_PER_CALL):
+        yield from metastore.tables(database, some)
 
 
 @dataclass(frozen=True)

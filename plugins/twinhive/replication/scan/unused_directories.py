@@ -12,6 +12,7 @@ from twinhive.core.ports import FileReader, Lease, MetastoreReader, WritePorts
 from twinhive.replication.apply.managed_locations import managed_root
 from twinhive.replication.replica.replica_locations import CONTENTS, event_of_directory
 from twinhive.replication.replica.used_directories import UsedPlaces, used_by_name
+from twinhive.replication.scan.left_directories import left_below
 
 
 def unused_directories(
@@ -19,18 +20,20 @@ def unused_directories(
 ) -> Iterator[str]:
     """Yield the topmost directories of ours, made by events up to a position, that nothing registered needs.
 
-    What is in Hive's places bears no event in its name; it is left out, unless it is asked for.
+    What is in Hive's places bears no event in its name; it is left out, unless it is asked for. In the directories of
+    tables that people made, or that became theirs, only what the replica has left is ours.
     """
     root = managed_root(replica, policy)
     places = UsedPlaces.read(replica, policy, root)
     for _, children in files.list_pages([root]):
-        made = (
+        made = [
             child.path
             for child in children or ()
             if child.is_directory and _is_of(child.path, position, in_hives_places)
-        )
-        ours = [path for path in made if table_mark(files, path) == policy.name]
-        yield from unused_among(files, ours, places, position)
+        ]
+        ours = {path for path in made if table_mark(files, path) == policy.name}
+        yield from unused_among(files, sorted(ours), places, position)
+        yield from left_below(files, policy.name, [path for path in made if path not in ours], places)
 
 
 def take_unused(ports: WritePorts, policy: Policy, root: str, lease: Lease, directory: str) -> str | None:

@@ -8,7 +8,7 @@ from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.ports import ReadPorts
 from twinhive.replication.operator_requests.request_files import requested_tables
 from twinhive.replication.replica.pending_files import pending_names
-from twinhive.replication.replica.source_scope import read_selected
+from twinhive.replication.replica.source_scope import read_selected, tables_in_bulk
 from twinhive.replication.verify.touched_leaves import DATABASE
 
 
@@ -37,8 +37,12 @@ def read_verify_scope(ports: ReadPorts, policy: Policy, only: Sequence[str]) -> 
     not_judged |= dict.fromkeys(requested_tables(ports.replica_files, policy), "asked for: the next window brings it")
     frozen = frozen_tables(database.parameters if database else {})
     not_judged |= {table: f"quarantined: {why}" for table, why in frozen.items() if policy.selects(table)}
-    there = (name for name in ports.replica.table_names(policy.replica.database) if policy.selects(name))
-    names = {one.name.table for one in selected} | set(there)
+    here = {one.name.table for one in selected}
+    there = {name for name in ports.replica.table_names(policy.replica.database) if policy.selects(name)}
+    # What no policy brings may live beside the replica: of it nothing is at the source.
+    alone = tables_in_bulk(ports.replica, policy.replica.database, sorted(there - here))
+    left_out |= {one.name.table: f"on the replica alone: {why}" for one in alone if (why := policy.left_out(one))}
+    names = here | there
     wanted = names & set(only) if only else names | {DATABASE}
 
     def asked(some: Mapping[str, str]) -> dict[str, str]:

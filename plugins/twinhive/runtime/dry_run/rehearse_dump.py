@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts
 from twinhive.replication.bootstrap.function_check import left_out
 from twinhive.replication.bootstrap.list_objects import ObjectsListed
@@ -10,6 +11,8 @@ from twinhive.replication.bootstrap.open_replica import built_directories
 from twinhive.replication.bootstrap.preflight import Preflight
 from twinhive.replication.dump.dump_layout import VIEWS
 from twinhive.replication.dump.dump_store import Dump, dump_of_key
+from twinhive.replication.replica.source_scope import each_table
+from twinhive.replication.replica.stamping import is_ours
 from twinhive.runtime.dry_run.phase_plan import PlanSection
 from twinhive.runtime.dry_run.rehearsing import Rehearsing
 from twinhive.runtime.pipeline.phases import LIST_OBJECTS, ROUND
@@ -58,7 +61,7 @@ def _published(rehearsing: Rehearsing, dump: Dump, tables: list[str], partitions
         yield PlanSection.of("create", "databases", [str(address)])
     else:
         yield PlanSection.of("alter", "databases", [str(address)])
-        yield PlanSection.of("drop", "tables of an earlier load", ports.replica.table_names(address.database))
+        yield PlanSection.of("drop", "tables of an earlier load", _earlier(ports, rehearsing.policy, manifest.log_id))
         yield PlanSection.of("remove", "directories of an earlier load", built_directories(ports, rehearsing.policy))
     yield PlanSection.of("remove", "older dumps and events", rehearsing.removed_below(rehearsing.policy.dumps))
     yield PlanSection.of("create", "tables", tables)
@@ -69,6 +72,12 @@ def _published(rehearsing: Rehearsing, dump: Dump, tables: list[str], partitions
     yield PlanSection.of("create", "functions", functions)
     yield PlanSection.of("leave out", "functions", (one.words.what for one in left.values()))
     yield PlanSection.of("leave out", "tables", (f"{entry.name} ({entry.reason})" for entry in manifest.left_out))
+
+
+def _earlier(ports: ReadPorts, policy: Policy, log_id: str) -> Iterator[str]:
+    """Yield the tables that an earlier load has made."""
+    there = each_table(ports.replica, policy.replica.database)
+    return (one.name.table for one in there if is_ours(policy, one, log_id))
 
 
 def _views(ports: ReadPorts, dump: Dump) -> Iterator[str]:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from twinhive.core.directory_marks.directories import Owned, is_empty, mark_table, table_mark, table_of
 from twinhive.core.model.errors import Foreign, Missing, TryAgain
 from twinhive.core.model.files import base_name, is_below, join
-from twinhive.core.model.marks import STAMP, Stamp
 from twinhive.core.model.names import default_directory
 from twinhive.core.model.next_steps import RETRIES
 from twinhive.core.model.objects import Partition, Table
@@ -25,6 +24,7 @@ from twinhive.core.ports import Lease, MetastoreReader, WritePorts, rename_into
 from twinhive.replication.apply.managed_locations import managed_root
 from twinhive.replication.replica.replica_locations import silent_key, table_directory
 from twinhive.replication.replica.source_scope import tables_in_bulk
+from twinhive.replication.replica.stamping import is_ours
 
 _SWITCHED_TOGETHER = 20
 
@@ -38,8 +38,7 @@ def move_to_hives_places(ports: WritePorts, policy: Policy, log_id: str, event_i
     database = policy.replica.database
     moved = 0
     for table in tables_in_bulk(ports.replica, database, ports.replica.table_names(database)):
-        stamp = Stamp.parse(table.parameters.get(STAMP))
-        if table.has_files and not table.is_external and stamp is not None and stamp.log_id == log_id:
+        if table.has_files and not table.is_external and is_ours(policy, table, log_id):
             moved += moving.table(table)
     return moved
 

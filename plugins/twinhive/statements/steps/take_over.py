@@ -28,7 +28,7 @@ def adopt(ports: WritePorts, policy: Policy, lease: Lease, report: Report) -> No
     log_id = ports.source.log_id()
     position = position_at(ports.source, int(database.parameters[LAST_ID]))
     stamp = Stamp(log_id, position.event_id)
-    tables = stamp_everything(ports, policy, lease, stamp, lambda text: text is not None, made_by="hive")
+    tables = stamp_everything(ports, policy, lease, stamp, lambda text: text is not None)
     state = ReplicaState.read(database.parameters)
     following = replace(state, phase=Phase.FOLLOWING, policy=policy.name, log_id=log_id, position=position)
     lease.confirm()

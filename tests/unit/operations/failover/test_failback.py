@@ -47,8 +47,15 @@ BACK = a_policy(
 class Switched:
     """Two clusters of which west has taken over, with a policy in each direction."""
 
-    def __init__(self, *, loses: bool = False, partitions: int = 0, marks: bool = False) -> None:
-        followed = Followed()
+    def __init__(
+        self,
+        *,
+        loses: bool = False,
+        partitions: int = 0,
+        marks: bool = False,
+        followed: Followed | None = None,
+    ) -> None:
+        followed = followed or Followed()
         orders = TableName("sales", "orders")
         if marks:
             for text in ("p=1", "p=a b"):

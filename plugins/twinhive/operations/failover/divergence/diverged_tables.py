@@ -36,7 +36,8 @@ class DivergedTable:
     """A table of the old primary with rows that the new one has not.
 
     events   what its own log says of it after the failover's event; none for what was written without one
-    leaves   by partition ('' for a table without), the files that are nowhere in that leaf of the new primary
+    leaves   by partition ('' for a table without), the files that are nowhere in that leaf of the new primary; none
+             for a table without rows that the new primary has not
     """
 
     table: Table
@@ -45,10 +46,11 @@ class DivergedTable:
 
     def __str__(self) -> str:
         files = [status for some in self.leaves.values() for _, status in some]
-        size = readable(sum(status.length for status in files))
         where = f" in {len(self.leaves)} partitions" if self.table.partition_keys else ""
+        size = readable(sum(status.length for status in files))
+        rows = f"{len(files)} files{where}, {size}" if self.leaves else "a table without rows"
         how = f"events {', '.join(map(str, self.events[:_NAMED]))}" if self.events else "no event"
-        return f"{self.table.name.table}: {len(files)} files{where}, {size}, by {how} of the old primary's log"
+        return f"{self.table.name.table}: {rows}, by {how} of the old primary's log"
 
 
 def diverged_tables(ports: ReadPorts, policy: Policy, promotion: Promotion) -> Iterator[DivergedTable]:
@@ -57,6 +59,7 @@ def diverged_tables(ports: ReadPorts, policy: Policy, promotion: Promotion) -> I
     backwards = replace(policy, source=policy.replica, replica=policy.source)
     own = _named(SourcePorts(ports.replica, ports.replica_files, ports.dump_files), backwards, promotion.position)
     theirs = _named(ports, policy, promotion.begin) or {}
+    there = set(ports.source.table_names(policy.source.database))
     for table in read_selected(ports.replica, policy, policy.replica.database):
         name = table.name.table
         is_theirs = own is not None and name not in own and name in theirs
@@ -66,7 +69,7 @@ def diverged_tables(ports: ReadPorts, policy: Policy, promotion: Promotion) -> I
             leaves = dict(_own_files(ports, policy, (new, old), table))
         else:
             continue
-        if leaves:
+        if leaves or (name not in there and not is_theirs):
             yield DivergedTable(table, tuple((own or {}).get(name, ())), leaves)
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from twinhive.core.model.errors import TwinhiveError
-from twinhive.core.model.files import is_below
 from twinhive.core.model.objects import Database, Function
 from twinhive.core.model.text import Text
 from twinhive.replication.apply.apply_progress import Progress
 from twinhive.replication.apply.database_changes import parameters_of_source, take_over_owner
 from twinhive.replication.apply.function_files import FunctionFiles, LeftOut
-from twinhive.replication.apply.functions import Functions
+from twinhive.replication.apply.functions import Functions, has_own_files, said_of_alone
 from twinhive.replication.apply.target import Target
 
 
@@ -41,11 +40,11 @@ def repair_database(
                 raise
             yield left.text
     for extra in [one for one in replica.functions(name) if one.name not in wanted]:
-        if extra.resources and all(is_below(uri, target.root) for uri in extra.resources):
+        if has_own_files(extra, target.root):
             ours.drop(extra.name)
             yield f"function {extra.name} is dropped: the source does not have it"
         else:
-            yield f"function {extra.name} is on the replica alone; nobody needs it? DROP FUNCTION {name}.{extra.name}"
+            yield said_of_alone(name, extra)
 
 
 def _alter(target: Target, progress: Progress, source: Database) -> bool:

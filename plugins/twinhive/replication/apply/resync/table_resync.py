@@ -12,7 +12,7 @@ from twinhive.core.model.quarantine import is_frozen, without_frozen
 from twinhive.replication.apply.apply_progress import Progress
 from twinhive.replication.apply.create_guard import absent_before
 from twinhive.replication.apply.external.external_target import ExternalTarget
-from twinhive.replication.apply.metadata_calls import alter_table
+from twinhive.replication.apply.metadata_calls import alter_table, drop_table
 from twinhive.replication.apply.table_constraints import constrain
 from twinhive.replication.apply.target import Target
 from twinhive.replication.replica.pending_tables import PendingTable, Waiting
@@ -104,8 +104,7 @@ def _rebuild(target: Target, progress: Progress, snapshot: WholeTable, end: Posi
     there = target.twin.table(name)
     if there is not None and not _is_this(target, there, snapshot, location, end):
         progress.before_removal()
-        target.lease.confirm()
-        target.replica.drop_table(name, delete_data=False)
+        drop_table(target, there)
         there = None
     if wanted is None:
         return ()

@@ -40,11 +40,20 @@ def test_what_lies_in_a_directory_with_our_mark_goes_aside() -> None:
     assert left and len(moved) == len(left)
 
 
+def test_what_the_replica_has_left_in_a_directory_without_our_mark_goes_aside() -> None:
+    followed = with_a_leftover()
+    followed.world.replica_files.set_attribute(orders(followed).location, DIRECTORY_MARK, "")
+    followed.follow()
+    followed.assert_twin()
+
+
 @pytest.mark.parametrize("mark", ["", "other:events"])
 def test_a_directory_in_the_way_below_one_without_our_mark_is_not_touched(mark: str) -> None:
-    followed = with_a_leftover()
+    followed = Followed()
     place = orders(followed).location
     followed.world.replica_files.set_attribute(place, DIRECTORY_MARK, mark)
+    followed.world.replica_files.put(f"{place}/p=c/f", b"of whom?")
+    followed.users.rename_partition("orders", ("no files",), ("c",))
     before = below(followed, place)
     with pytest.raises(ObjectTrouble, match=r"renamed partition of sales.orders is not free: .*/p=c") as raised:
         followed.follow()
