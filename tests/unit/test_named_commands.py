@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from tests.support.package_texts import FILLED_IN, MODULES, PLUGINS, texts
-from twinhive.operations.failover.failover import PROVE_QUIET
+from twinhive.operations.failover.proof import PROVE_QUIET
 from twinhive.operations.failover.fence.fencing import FENCE
 from twinhive.runtime.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
 from twinhive.surfaces.cli.app import app
@@ -73,7 +73,7 @@ def test_every_command_that_a_text_names_exists_with_these_arguments() -> None:
 def test_every_dag_that_a_text_names_exists() -> None:
     for where, text in said():
         named = {one or other for one, other in DAG.findall(text)}
-        assert named <= {*PHASES, *PLACEMENT_PHASES, "scan", "operate", "give_up"}, (where, text)
+        assert named <= {*PHASES, *PLACEMENT_PHASES, "scan", "operate", "give_up", "failover"}, (where, text)
         assert {one or other for one, other in AGAIN.findall(text)} <= {"bootstrap"}, (where, text)
 
 

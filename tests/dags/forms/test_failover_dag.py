@@ -17,7 +17,7 @@ from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import REPLICA_ADDRESS, World, a_world
 from tests.unit.operations.failover.test_readiness import READY
 from twinhive.core.model.marks import PHASE
-from twinhive.operations.failover import failover
+from twinhive.operations.failover import proof
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_whole
 from twinhive.runtime.settings import load_configuration
 from twinhive.runtime.wiring.policy_wiring import Wiring
@@ -196,6 +196,7 @@ def test_a_planned_failover_task_by_task(dag: DAG, world: World, users: SourceWr
     run = Run(dag)
     run.do("prepare")
     assert "would open" in run.pushed["prepare", "said"]
+    run.do("fence")
     assert run.do("catch_up") is False
     with pytest.raises(MayPass, match="not at the source's newest event yet"):
         run.do("prove_quiet")
@@ -238,7 +239,8 @@ def test_what_was_compared_long_ago_counts_no_more(dag: DAG, world: World, monke
     run = Run(dag)
     for task_id in ("prepare", *PROOFS):
         run.do(task_id)
-    run.pushed["verify", "return_value"]["compared_at"] -= failover.OLD_SECONDS + 1
+    for task_id in ("prove_quiet", "verify"):
+        run.pushed[task_id, "return_value"]["began_ms"] -= int(1000 * proof.OLD_SECONDS)
     with pytest.raises(PersonMustAct, match=r"is too old(.|\n)*clear the task prove_quiet with all tasks after it"):
         run.do("promote")
     assert phase(world) == "following"

@@ -18,6 +18,8 @@ class LeaseKind(Enum):
     """Giving a replica up."""
     PROMOTE = "promote"
     """Opening a replica to writers: whoever changes it is waited for, and is not cut off in the middle of an event."""
+    ABORT = "abort"
+    """Letting the writers of the source in again: an opening that is under way is waited for."""
     UNLOCK = "unlock"
     """A person says that the holder is dead."""
     COPY = "copy"

@@ -5,37 +5,40 @@ Nothing is changed before the one call that promotes: a try that was refused or 
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from twinhive.core.model.changes.events import EventRow, Position
+from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import ActNow, TryAgain, Unexplained, refused_as, together
-from twinhive.core.model.failover.fence import FenceMark
-from twinhive.core.model.human_readable import first_of, spoken_time
+from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.sets.set_mark import SETS_TABLE
-from twinhive.core.model.text import Clear, render
+from twinhive.core.model.text import render
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.operation import Holder
 from twinhive.operations.failover.fence.fence_command import RunCommand, run_command
 from twinhive.operations.failover.fence.fence_snapshots import drop_after_promotion
-from twinhive.operations.failover.fence.fencing import Fence, or_abort, refuse_open_files, standing_fence
-from twinhive.operations.failover.late_set_marks import set_news, unshown_sets
+from twinhive.operations.failover.fence.fencing import (
+    Fence,
+    begun,
+    or_abort,
+    prove_again,
+    refuse_open_files,
+    standing_fence,
+)
+from twinhive.operations.failover.late_set_marks import unshown_sets
 from twinhive.operations.failover.promote import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.failover.promotion import How
+from twinhive.operations.failover.proof import PROVE_QUIET, Proof, now_ms, refuse_another_moment
 from twinhive.operations.failover.readiness import readiness
+from twinhive.operations.failover.source_news import lacks_events, newest_event, refuse_news
 from twinhive.replication.external_tables.list_external import copies_under_way
 from twinhive.replication.external_tables.sync_status import why_data_is_late
-from twinhive.replication.notification_log.event_stream import EventStream
 from twinhive.replication.verify.verify import Verify
 
-PROVE_QUIET = "prove_quiet"
-"""The task of the DAG <policy>.failover from which on all is proved again."""
-OLD_SECONDS = 900.0
-"""So old a comparison may be when the replica takes over."""
 _NAMED = 5
 
 
@@ -45,17 +48,18 @@ class Failover:
 
     The replica must be ready, at the source's newest event, and equal to it; then the source must still be as it was.
 
-    catch_up   brings the replica to that event, and all external data that was there at a time, in seconds since 1970
-    began      since when nobody writes external data without a fence: when this failover began
+    There is one way, whoever goes it: from a terminal or a form all at once, in a DAG task by task. Each proof is a
+    value that says of which moment it is (`Proof`), and is compared under the lease with all others.
+
+    catch_up   brings the replica to that event, and copies all external data anew that was not looked at since the
+               failover began, whose token it is told
     """
 
     policy: Policy
     holder: Holder
     wait: Callable[[float], None] = time.sleep
-    clock: Callable[[], float] = time.time
-    catch_up: Callable[[float], None] = lambda since: None
+    catch_up: Callable[[str], None] = lambda token: None
     run_command: RunCommand = run_command
-    began: float = 0.0
 
     def plan(self, ports: WritePorts) -> list[str]:
         """Say what stands in the way now, and what would be done."""
@@ -80,18 +84,21 @@ class Failover:
         if end_of := self.ended(ports):
             return end_of
         self.refuse_unready(ports, caught_up=False)
-        fenced = self.fence(ports)
-        self.catch_up(self._since(ports))
-        end = self.prove_quiet(ports)
+        said = self.fence(ports)
         token = standing_fence(ports, self.policy)
-        compared = self.compare(ports)
-        return [*fenced, *compared, *self.promote(ports, end, self.clock(), token)]
+        self.catch_up(token)
+        self._refuse_late_data(ports, token)
+        quiet = self.prove_quiet(ports)
+        lines, compared = self.prove_equal(ports, quiet)
+        return [*said, *lines, *self.promote(ports, quiet, compared)]
 
     def fence(self, ports: WritePorts) -> list[str]:
-        """Keep writers away, as the policy says; from a source whose replica is not ready nobody is kept away."""
-        if not self.policy.fence.rungs:
-            return []
-        self.refuse_unready(ports, caught_up=False)
+        """Keep writers away, as the policy says, or believe that people do: with that the failover has begun.
+
+        From a source whose replica is not ready nobody is kept away.
+        """
+        if self.policy.fence.rungs:
+            self.refuse_unready(ports, caught_up=False)
         return self._fence.run(ports)
 
     @property
@@ -100,7 +107,7 @@ class Failover:
 
     @property
     def _fence(self) -> Fence:
-        return Fence(self.policy, self.holder, self.run_command, self.clock)
+        return Fence(self.policy, self.holder, self.run_command)
 
     def ended(self, ports: WritePorts) -> list[str]:
         """Return what there is to say where it has taken over already, and end what that has left; else nothing."""
@@ -121,59 +128,71 @@ class Failover:
 
     def is_behind(self, ports: ReadPorts) -> str | None:
         """Return what the replica still lacks, events or external data, in words, None when it lacks nothing."""
-        _, state = replica_alone(ports, self.policy)
-        _, news = _first_news(ports, self.policy, state.position)
-        return _behind(state.position, news) if news else why_data_is_late(ports, self.policy, self._since(ports))
+        if lacking := self.lacks_events(ports):
+            return lacking
+        policy = self.policy
+        return why_data_is_late(ports, policy, begun(ports, policy)) if policy.external.brings_data else None
 
-    def _since(self, ports: ReadPorts) -> float:
-        """Return since when nobody writes external data: since the fence stands, else since this failover began."""
-        database = ports.source.database(self.policy.source.database)
-        mark = FenceMark.read(database.parameters if database else {})
-        is_ours = mark is not None and mark.policy == self.policy.name
-        return max(self.began, float(mark.since) if mark is not None and is_ours else 0.0)
+    def lacks_events(self, ports: ReadPorts) -> str | None:
+        """Return which events the replica still lacks, in words, None when it lacks none."""
+        return lacks_events(ports, self.policy, replica_alone(ports, self.policy)[1].position)
 
-    def prove_quiet(self, ports: WritePorts) -> Position:
-        """Return the newest event of a source that has logged nothing of the policy for a while."""
+    def prove_quiet(self, ports: WritePorts) -> Proof:
+        """Prove that the source has logged nothing of the policy for a while, and that nobody may write it."""
+        began = now_ms(ports.replica_files, self.policy)
         self.refuse_unready(ports)
-        self._refuse_copies(ports)
-        standing_fence(ports, self.policy)
+        token = standing_fence(ports, self.policy)
+        self._refuse_copies(ports, token)
         refuse_open_files(ports, self.policy)
         _, state = replica_alone(ports, self.policy)
-        return self._quiet_end(ports, state.position)
+        return Proof(self._quiet_end(ports, state.position), token, began)
 
-    def promote(self, ports: WritePorts, end: Position, compared_at: float, fence: str = "") -> list[str]:
-        """Open a replica that is proved equal: at `end`, compared at a time in seconds since the epoch.
+    def prove_equal(self, ports: WritePorts, quiet: Proof) -> tuple[list[str], Proof]:
+        """Prove that both sides are equal since the source was quiet; return what is said of it, and the proof."""
+        began = now_ms(ports.replica_files, self.policy)
+        return self.compare(ports), replace(quiet, began_ms=began)
 
-        `fence` is the token of the one that stood when the source was proved quiet.
+    def promote(self, ports: WritePorts, quiet: Proof, compared: Proof) -> list[str]:
+        """Open a replica that is proved equal to a source that was proved quiet.
+
+        Under the lease both proofs are compared with each other, and with what the servers say then.
         """
-        age = self.clock() - compared_at
-        if age > OLD_SECONDS:
-            raise ActNow(
-                f"policy {self.policy.name}: the proof that both sides are equal is too old",
-                found=f"they were compared {spoken_time(age)} ago",
-                expected=f"at most {spoken_time(OLD_SECONDS)}: what leaves no event may have been written since",
-                next_step=Clear(f"the task {PROVE_QUIET} with all tasks after it"),
-            )
 
         def nothing_came(_: Database, __: ReplicaState) -> None:
-            self._refuse_other_fence(ports, fence)
+            policy = self.policy
+            refuse_another_moment(policy, quiet, compared, now_ms(ports.replica_files, policy))
+            self._refuse_other_token(ports, quiet.token)
+            refuse_open_files(ports, policy)
             # Also what was applied meanwhile: a source that is written was not quiet.
-            self._refuse_news(ports, end)
+            refuse_news(ports, policy, quiet.event)
 
         said = promote(ports, self.policy, self.holder, How.PLANNED, nothing_came)
         return [*said, *drop_after_promotion(ports, self.policy)]
 
-    def _refuse_other_fence(self, ports: ReadPorts, token: str) -> None:
+    def _refuse_other_token(self, ports: WritePorts, token: str) -> None:
         now = standing_fence(ports, self.policy)
         if now != token:
             raise ActNow(
-                f"the fence of {self.policy.source} was taken away meanwhile, and set again",
-                found=f"the fence {now or '(none)'}",
-                expected=f"the fence {token or '(none)'}, behind which the source was proved quiet",
-                next_step=Clear(f"the task {PROVE_QUIET} with all tasks after it"),
+                f"the failover of policy {self.policy.name} was begun anew: {self.policy.source} was open meanwhile",
+                found=f"the token {now}",
+                expected=f"the token {token or '(none)'}, since which the source was proved quiet",
+                next_step=prove_again(self.policy, PROVE_QUIET),
             )
 
-    def _refuse_copies(self, ports: ReadPorts) -> None:
+    def _refuse_late_data(self, ports: ReadPorts, token: str) -> None:
+        """Refuse what was begun without a way to copy external data since: the form of operations has none."""
+        if late := why_data_is_late(ports, self.policy, token):
+            raise ActNow(
+                f"external data of policy {self.policy.name} may lack what was written last",
+                found=late,
+                expected="a complete copy of each directory that began when nobody wrote it any more",
+                next_step=f"start the DAG {self.policy.name}.failover, or: "
+                + command("twinhive", "failover", self.policy.name)
+                + ", which both let it be copied once the failover has begun; "
+                + or_abort(self.policy),
+            )
+
+    def _refuse_copies(self, ports: ReadPorts, token: str) -> None:
         """Wait for copies of external data: they would write and delete beside the new primary's own writers."""
         if self.policy.external.brings_data and (copies := copies_under_way(ports, self.policy)):
             raise TryAgain(
@@ -183,7 +202,7 @@ class Failover:
                 next_step=f"wait for the run of the DAG {self.policy.name}.external, or end it with: "
                 + command("twinhive", "run", self.policy.name, "external"),
             )
-        if late := why_data_is_late(ports, self.policy, self._since(ports)):
+        if late := why_data_is_late(ports, self.policy, token):
             raise TryAgain(
                 f"external data of policy {self.policy.name} may lack what was written last",
                 found=late,
@@ -194,18 +213,10 @@ class Failover:
 
     def _quiet_end(self, ports: WritePorts, position: Position) -> Position:
         """Return the newest event of a log that tells nothing more of the policy."""
-        end, news = _first_news(ports, self.policy, position)
-        if news:
-            raise TryAgain(
-                f"the replica of policy {self.policy.name} is not at the source's newest event yet",
-                found=_behind(position, news),
-                expected="no event of this policy after the replica's position",
-                next_step="stop all writers; then bring it further with: "
-                + command("twinhive", "run", self.policy.name, "incremental"),
-            )
+        end = newest_event(ports, self.policy, position)
         self._refuse_unshown_sets(ports)
         self.wait(self.policy.quiet_seconds)
-        self._refuse_news(ports, end)
+        refuse_news(ports, self.policy, end)
         return end
 
     def _refuse_unshown_sets(self, ports: WritePorts) -> None:
@@ -233,34 +244,6 @@ class Failover:
                 + or_abort(self.policy),
             ) from error
 
-    def _refuse_news(self, ports: ReadPorts, quiet_since: Position) -> None:
-        _, news = _first_news(ports, self.policy, quiet_since)
-        if news:
-            raise ActNow(
-                f"{self.policy.source} is still written"
-                + (" behind its fence" if self.policy.fence.rungs else "")
-                + ": no failover without loss",
-                found=f"after event {quiet_since.event_id}: {_told(news)}",
-                expected=f"no event of this policy for {self._quiet}, nor while both sides are compared",
-                next_step="find these writers and stop them; then again: "
-                + command("twinhive", "failover", self.policy.name)
-                + "; "
-                + or_abort(self.policy),
-            )
-        self._refuse_set_news(ports, quiet_since)
-
-    def _refuse_set_news(self, ports: ReadPorts, quiet_since: Position) -> None:
-        if news := set_news(ports, self.policy, quiet_since.event_id):
-            raise ActNow(
-                f"sets of {self.policy.source} are still marked: its replica would take over without them",
-                found=f"after event {quiet_since.event_id}: {_told(news)}",
-                expected=f"no set marked or unmarked for {self._quiet}, nor while both sides are compared",
-                next_step=f"mark sets on {self.policy.replica} when it has taken over; start again: "
-                + command("twinhive", "failover", self.policy.name)
-                + "; "
-                + or_abort(self.policy),
-            )
-
     def compare(self, ports: WritePorts) -> list[str]:
         """Return what is said of two sides that are equal."""
         found = Verify(Work(self.policy, holder=self.holder), wait=self.wait).run(ports)
@@ -286,25 +269,6 @@ class Failover:
         raise ActNow(what, found=unlike, expected=equal, next_step="mend what differs: " + mend + "; " + again)
 
 
-def lacks_data(ports: ReadPorts, policy: Policy, since: float) -> bool:
-    """Tell whether external data is missing that was there at a time, in seconds since 1970."""
-    return why_data_is_late(ports, policy, since) is not None
-
-
-def _first_news(ports: ReadPorts, policy: Policy, begin: Position) -> tuple[Position, tuple[EventRow, ...]]:
-    """Return the first events of the policy after a position, none at the log's end, and how far was read."""
-    end = begin
-    for event_range in EventStream.of(ports, policy).event_ranges_after(begin):
-        end = event_range.end
-        if event_range.rows:
-            return end, event_range.rows
-    return end, ()
-
-
-def _behind(position: Position, news: tuple[EventRow, ...]) -> str:
-    return f"the replica at event {position.event_id}; the next of this policy: {_told(news)}"
-
-
-def _told(rows: tuple[EventRow, ...]) -> str:
-    said = (f"event {row.event_id} {row.event_type} {row.table or row.database}" for row in rows)
-    return "; ".join(first_of(said, _NAMED))
+def lacks_data(ports: ReadPorts, policy: Policy, token: str) -> bool:
+    """Tell whether external data was not looked at since a failover has begun, by its token."""
+    return why_data_is_late(ports, policy, token) is not None

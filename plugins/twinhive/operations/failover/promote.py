@@ -19,6 +19,7 @@ from twinhive.operations.failover.released_directories import release_directorie
 from twinhive.operations.failover.unused_content import remove_from_default_places
 from twinhive.replication.external_tables.copy_cancellation import stop_copies
 from twinhive.replication.incremental.scope_check import missing_between_scopes
+from twinhive.replication.replica.begun_failover import token_of
 
 
 def replica_alone(ports: ReadPorts, policy: Policy) -> tuple[Database, ReplicaState]:
@@ -70,6 +71,7 @@ def promote(
     asked under the lease, also just before, and raises what speaks against it. Directories that nothing uses any more
     in Hive's own places go first, if they do: as content of a primary they would come back with the next partition of
     that name. The directories of tables are no longer ours afterwards.
+    Right before the call the failover's token is read again: who lets writers in takes it away first.
     Copies of external data that are under way are stopped: they would delete what users write beside them.
     """
     with hold_lease(ports, Work(policy, holder=holder), LeaseKind.PROMOTE) as lease:
@@ -81,12 +83,24 @@ def promote(
         log = ports.replica.log_id()
         begin = position_at(ports.replica, ports.replica.current_event_id())
         database, state = replica_alone(ports, policy)
+        token = token_of(ports.replica_files, policy)
         last_look(database, state)
         said = Promotion(str(state.log_id), state.position, log, begin, how, policy.source.database)
         lease.confirm()
+        _refuse_another_token(ports, policy, token)
         ports.replica.set_database_parameters(database.name, said.written(database.parameters))
     database, _ = replica_alone(ports, policy)
     return [*lines, *end_promotion(ports, policy, holder, database)]
+
+
+def _refuse_another_token(ports: ReadPorts, policy: Policy, token: str) -> None:
+    if (now := token_of(ports.replica_files, policy)) != token:
+        raise ActNow(
+            f"the failover of policy {policy.name} was given up, or begun anew, while the replica was to take over",
+            found=f"the token {now or '(none)'}",
+            expected=f"the token {token or '(none)'} of the last look",
+            next_step="see who did; then look with: " + command("twinhive", "failover", policy.name, "--dry-run"),
+        )
 
 
 def end_promotion(ports: WritePorts, policy: Policy, holder: Holder, database: Database) -> list[str]:

@@ -37,6 +37,7 @@ from twinhive.replication.notification_log.external_entry_cache import KnownEntr
 from twinhive.replication.notification_log.newest_in_scope import newest_in_scope
 from twinhive.replication.notification_log.source_log import SourceLog
 from twinhive.replication.operator_requests.request_files import is_paused
+from twinhive.replication.replica.begun_failover import token_of
 from twinhive.replication.replica.pending_files import pending_names
 from twinhive.replication.replica.replica_state import state_now
 from twinhive.replication.replica.sync_records import Synced, spread_synced
@@ -122,6 +123,7 @@ class ListExternal:
 class _Looked:
     """What a pass finds.
 
+    failover  the token of the failover that had begun before anything was asked of the source
     began, begin   time in seconds and newest event before anything was listed: the listing finds what that brought
     end       newest event when the tables had been read
     in_scope  newest event up to `begin` that the replica has to follow
@@ -131,6 +133,7 @@ class _Looked:
     copies    the directories to copy: none lies in another
     """
 
+    failover: str
     began: float
     begin: LogPoint
     end: LogPoint
@@ -150,7 +153,7 @@ class _Looked:
 
 
 def _look(ports: WritePorts, policy: Policy) -> _Looked:
-    log = SourceLog(ports.source)
+    log, failover = SourceLog(ports.source), token_of(ports.replica_files, policy)
     began, begin = time.time(), log.newest()
     before, late = newest_pass(ports.dump_files, policy), copies_under_way(ports, policy)
     known = known_entries(ports, policy, before, began, log)
@@ -163,7 +166,7 @@ def _look(ports: WritePorts, policy: Policy) -> _Looked:
     copies = topmost(found.entries)
     clear_unfinished(ports, policy, synced, before, copies)
     in_scope = newest_in_scope(ports, policy, state_now(ports, policy).position, begin.position.event_id)
-    return _Looked(began, begin, end, in_scope, before, late, known, found, synced, kept, copies)
+    return _Looked(failover, began, begin, end, in_scope, before, late, known, found, synced, kept, copies)
 
 
 @dataclass(frozen=True)
@@ -202,6 +205,7 @@ def _write(ports: WritePorts, policy: Policy, looked: _Looked, cut: _Cut) -> Ext
         begin=looked.begin,
         end=looked.end,
         in_scope=looked.in_scope,
+        failover=looked.failover,
     )
     is_quiet = _quiet(ports, policy, kept, [entry for entry in found.entries if entry.table not in known])
 

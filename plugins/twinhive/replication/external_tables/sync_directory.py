@@ -42,10 +42,11 @@ _LOOKS_AGAIN = 2
 
 @dataclass(frozen=True)
 class Moment:
-    """What was known of the source before anything was listed: its newest event, and when that was."""
+    """What was known before anything was listed: the source's newest event, when that was, and a failover's token."""
 
     newest: LogPoint
     at: float
+    failover: str
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,8 @@ class DirectorySync:
 
     def _seen(self, record: SyncedEntry) -> SyncedEntry:
         moment = self.moment
-        return replace(record, **of_event(moment.newest), began=moment.at, at=time.time(), changed=False)
+        seen = replace(record, **of_event(moment.newest), began=moment.at, failover=moment.failover)
+        return replace(seen, at=time.time(), changed=False)
 
     def _source(self) -> TreeSource:
         """Return the source; one without the directory as if it were there, if the policy says so. Raises Missing."""

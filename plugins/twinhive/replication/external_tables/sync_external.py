@@ -32,6 +32,7 @@ from twinhive.replication.external_tables.equal_directories import TREES_TOGETHE
 from twinhive.replication.external_tables.sync_directory import DirectorySync, Moment
 from twinhive.replication.notification_log.source_log import SourceLog
 from twinhive.replication.operator_requests.request_files import is_paused
+from twinhive.replication.replica.begun_failover import token_of
 from twinhive.replication.replica.replica_state import state_now
 from twinhive.replication.replica.sync_records import Synced, SyncedEntry, write_synced, write_unchanged
 from twinhive.transfer.engine.copy_engine import IsEnding
@@ -132,7 +133,8 @@ class SyncExternal:
     def _look(self, ports: WritePorts, entries: Mapping[Entry, LastSync], done: _Done) -> list[DirectorySync]:
         """Return the directories that are not equal; of the others write down that they are, if somebody may ask."""
         policy, synced = self.work.policy, Synced(ports.replica_files, self.work.policy)
-        moment = Moment(at=time.time(), newest=SourceLog(ports.source).newest())
+        token = token_of(ports.replica_files, policy)  # before anything is asked of the source
+        moment = Moment(at=time.time(), newest=SourceLog(ports.source).newest(), failover=token)
         # What the list has read is some minutes old: good enough to look by, unless a snapshot is to be found, or an
         # earlier try was killed while it copied.
         is_known = not policy.external.snapshots

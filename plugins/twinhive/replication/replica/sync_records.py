@@ -5,7 +5,7 @@ and reads only what it is asked for.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -35,6 +35,7 @@ class SyncedEntry:
     pairs        the sign of the files that were equal when they were looked at last, '' for none
     log_id, event_time, digest   the log that the event is of, and what tells it from another of its id there; earlier
                  versions have not written them
+    failover     the token of the failover that had begun before its listing did, '' for none
     """
 
     source: str
@@ -53,6 +54,7 @@ class SyncedEntry:
     log_id: str = ""
     event_time: int = 0
     digest: str = ""
+    failover: str = ""
 
     @property
     def point(self) -> LogPoint:
@@ -98,9 +100,9 @@ class Synced:
         """True when there is a record of exactly one of some locations, given by their `short_hash`."""
         return self._kept.has_any(hashes)
 
-    def is_newer(self, location: str, since: float) -> bool:
-        """True when a copy of the location, or of a directory around it, began after a time in seconds since 1970."""
-        return any(entry.began >= since for entry in self._around(location))
+    def has(self, location: str, wanted: Callable[[SyncedEntry], bool]) -> bool:
+        """True when a copy of the location, or of a directory around it, is one that is wanted."""
+        return any(map(wanted, self._around(location)))
 
     def record_of(self, location: str) -> SyncedEntry | None:
         """Return the last complete sync of exactly this location to where it belongs now, None without one."""
@@ -167,6 +169,7 @@ def write_synced(files: FileWriter, policy: Policy, entry: SyncedEntry) -> None:
 def write_unchanged(files: FileWriter, policy: Policy, entry: SyncedEntry) -> None:
     """Write down that a sync which has left a record found everything equal. Raises Missing without that record."""
     seen = {**of_event(entry.point), "at": entry.at, "began": entry.began, "changed": False}
+    seen["failover"] = entry.failover
     _records(policy).set_attribute(files, short_hash(entry.source), _SEEN, json.dumps(seen))
 
 

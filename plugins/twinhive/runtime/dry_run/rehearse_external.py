@@ -68,7 +68,7 @@ def _rows(rehearsing: Rehearsing, entries: Sequence[Entry]) -> list[tuple[Entry,
     """Return what a copy of each directory would do: no rows for one that is equal."""
     ports, policy = rehearsing.ports, rehearsing.policy
     synced = Synced(ports.replica_files, policy)
-    moment = Moment(SourceLog(ports.source).newest(), at=time.time())
+    moment = Moment(SourceLog(ports.source).newest(), at=time.time(), failover="")
     syncs = [DirectorySync(entry, policy, ports.trees, moment, synced.record_of(entry.location)) for entry in entries]
     threads = policy.options.copy_threads
     looked_at = list(look_at_all(syncs, ports.trees, threads))

@@ -1,6 +1,5 @@
 """Offer what on-call asks of a policy: resync, skip-event, unlock, pause, failover, forget, retire."""
 
-import time
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -187,7 +186,7 @@ def failover(
         ports = wiring.write_ports()
         report = print_stderr if as_json else say
         catch_up = partial(_follow_to_the_end, wiring.policy, ports, holder, report)
-        operation: Operation = Failover(wiring.policy, holder, catch_up=catch_up, began=time.time())
+        operation: Operation = Failover(wiring.policy, holder, catch_up=catch_up)
         if unplanned:
             operation = UnplannedFailover(wiring.policy, at or 0, reason or "", holder)
         lines = operation.plan(ports) if dry_run else operation.run(ports)
@@ -214,14 +213,14 @@ def adopt(policy: PolicyArgument, dry_run: DryRun = False, as_json: AsJson = Fal
     _operate("adopt", policy, OperationFields(), config, dry_run=dry_run, as_json=as_json)
 
 
-def _follow_to_the_end(policy: Policy, ports: WritePorts, holder: Holder, report: Report, since: float) -> None:
-    """Apply windows until nothing is left, and copy external data as of a time; who has taken over needs none."""
+def _follow_to_the_end(policy: Policy, ports: WritePorts, holder: Holder, report: Report, token: str) -> None:
+    """Apply windows until nothing is left, and copy external data anew that no copy has looked at since the token."""
     _, state = replica_alone(ports, policy)
     if state.phase is not Phase.FOLLOWING:
         return
     for _ in range(_PASSES):
         run_windows(policy, ports, holder, report)
-        if not lacks_data(ports, policy, since):
+        if not lacks_data(ports, policy, token):
             return
         run_passes(policy, ports, holder, report)
 

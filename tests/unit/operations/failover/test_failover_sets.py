@@ -45,10 +45,12 @@ def test_nor_is_one_that_is_marked_while_both_sides_are_compared(producer: Produ
     producer.mark("p=a b")
     producer.follow()
     operation, ports = planned(producer), producer.world.ports()
-    end = operation.prove_quiet(ports)
+    operation.fence(ports)
+    quiet = operation.prove_quiet(ports)
+    _, compared = operation.prove_equal(ports, quiet)
     producer.unmark("p=a b")
     with pytest.raises(ActNow, match=r"(?s)still marked.*DROP_PARTITION twinhive_sets"):
-        operation.promote(ports, end, operation.clock())
+        operation.promote(ports, quiet, compared)
     assert phase(producer) == "following"
 
 

@@ -1,26 +1,28 @@
 """Writers are kept away while a replica takes over: rung by rung, killed anywhere, taken away again."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.support.worlds.copies import left_by_kills
-from tests.support.worlds.fake_world import SOURCE_ADDRESS, killable
+from tests.support.worlds.fake_world import SOURCE_ADDRESS, Killed, killable
 from tests.support.worlds.memory_comparison import contents
 from tests.unit.operations.failover.test_failover import HOLDER, parameters, promotion, ready
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import ActNow, Foreign, Promoted, Refused
-from twinhive.core.model.failover.fence import COMMAND, FENCED, QUOTA, FenceMark, FenceNote, FenceRules
+from twinhive.core.model.failover.fence import COMMAND, FENCED, FULL, QUOTA, FenceMark, FenceNote, FenceRules
 from twinhive.core.model.files import Attributes
 from twinhive.core.model.marks import PHASE
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
 from twinhive.operations.failover.failover import Failover
 from twinhive.operations.failover.fence.fence_removal import AbortFailover
+from twinhive.operations.failover.fence.note import note_of
 from twinhive.operations.failover.forget import Forget
 from twinhive.operations.failover.readiness import readiness
 from twinhive.runtime.pipeline.phases import INCREMENTAL
@@ -55,7 +57,7 @@ class Fenced(Followed):
     def failover(self, ports: Any = None) -> Failover:
         """Return a planned failover, which follows to the end behind its fence."""
 
-        def follow(since: float) -> None:
+        def follow(token: str) -> None:
             while not run_phase(INCREMENTAL, self.policy, self.world.ports(), {"run": "i"}, self.say)["window"].idle:
                 pass
 
@@ -77,15 +79,41 @@ class Fenced(Followed):
     def assert_open(self) -> None:
         """Prove that users write as if nothing had been."""
         assert (self.mark, self.quota, self.hook.shut) == (None, 5_000, False)
-        assert self.world.replica_files.status(f"{self.policy.staging}/control/fence.json") is None
+        for name in ("fence", "failover"):
+            assert self.world.replica_files.status(f"{self.policy.staging}/control/{name}.json") is None
         self.users.insert("plain", None, [b"later"])
         self.follow()
         world = self.world
         assert contents(world.replica, world.replica_files) == contents(world.source, world.source_files)
 
+    def shut_by_hand(self) -> None:
+        """Set all quotas that the note tells of, as a person may who sees that they are gone."""
+        assert self.mark is not None
+        for directory in note_of(self.world.replica_files, self.mark).names:
+            self.world.source_files.set_name_quota(directory, FULL)
+
     def assert_shut(self) -> None:
         assert self.mark is not None and self.quota == 1
         assert self.hook.shut == (COMMAND in self.policy.fence.rungs)
+
+
+@contextmanager
+def killed_once_open(fenced: Fenced) -> Iterator[None]:
+    """Let whoever lifts the fence be killed right after it has let files into the database's directory."""
+    files = fenced.world.source_files
+    put_back = files.set_name_quota
+
+    def then_killed(path: str, names: int | None) -> None:
+        put_back(path, names)
+        if path == HOME:
+            raise Killed
+
+    files.set_name_quota = then_killed
+    try:
+        yield
+    finally:
+        del files.set_name_quota
+        assert fenced.quota == 5_000 and fenced.mark is not None
 
 
 @pytest.fixture
@@ -169,7 +197,7 @@ def test_a_fence_that_somebody_opened_is_noticed(fenced: Fenced) -> None:
     operation = fenced.failover()
     operation.fence(fenced.world.ports())
     fenced.world.source_files.set_name_quota(HOME, None)
-    operation.catch_up(0.0)
+    operation.catch_up("")
     with pytest.raises(ActNow, match="somebody has opened the fence"):
         operation.prove_quiet(fenced.world.ports())
     fenced.world.source_files.set_name_quota(HOME, 1)
@@ -181,15 +209,15 @@ def test_a_fence_that_somebody_opened_is_noticed(fenced: Fenced) -> None:
 def test_a_failover_that_was_aborted_and_begun_again_meanwhile_proves_all_anew(fenced: Fenced) -> None:
     operation, ports = fenced.failover(), fenced.world.ports()
     operation.fence(ports)
-    operation.catch_up(0.0)
-    end = operation.prove_quiet(ports)
-    token = fenced.mark.token
+    operation.catch_up("")
+    quiet = operation.prove_quiet(ports)
+    _, compared = operation.prove_equal(ports, quiet)
     fenced.abort().run(ports)
     with pytest.raises(ActNow, match="not fenced"):
-        operation.promote(ports, end, operation.clock(), token)
+        operation.promote(ports, quiet, compared)
     operation.fence(ports)
-    with pytest.raises(ActNow, match="taken away meanwhile"):
-        operation.promote(ports, end, operation.clock(), token)
+    with pytest.raises(ActNow, match=r"(?s)was begun anew.*clear the task prove_quiet with all tasks after it"):
+        operation.promote(ports, quiet, compared)
 
 
 def test_a_table_that_came_after_the_fence_is_a_hole(fenced: Fenced) -> None:
@@ -373,9 +401,10 @@ def test_a_source_that_dies_right_after_the_switch_keeps_its_snapshots_and_the_r
     kept, ports = Kept(), None
     operation = kept.failover()
     operation.fence(kept.world.ports())
-    operation.catch_up(0.0)
+    operation.catch_up("")
     ports = kept.world.ports()
-    end, token = operation.prove_quiet(ports), kept.mark.token
+    quiet = operation.prove_quiet(ports)
+    _, compared = operation.prove_equal(ports, quiet)
     set_parameters = kept.world.replica.set_database_parameters
 
     def then_it_dies(*args: Any) -> None:
@@ -383,7 +412,7 @@ def test_a_source_that_dies_right_after_the_switch_keeps_its_snapshots_and_the_r
         kept.world.source_files.down = True
 
     kept.world.replica.set_database_parameters = then_it_dies
-    lines = operation.promote(ports, end, operation.clock(), token)
+    lines = operation.promote(ports, quiet, compared)
     assert any("may stay until failback" in line for line in lines)
     kept.world.source_files.down = False
     del kept.world.replica.set_database_parameters

@@ -78,7 +78,8 @@ def test_the_note_of_a_fence_stays_until_it_can_be_lifted() -> None:
         for _ in range(2):
             lines = "\n".join(forget(fenced))
             assert "not taken away: the fence of east/sales: the source does not answer" in lines
-            assert sorted(staging(fenced)) == ["control/fence.json", "control/forget.json"]
+            kept = ["control/failover.json", "control/fence.json", "control/forget.json"]
+            assert sorted(staging(fenced)) == kept
     assert fenced.quota == 1
     assert any("its writers may write" in line for line in forget(fenced))
     assert fenced.mark is None and fenced.quota == 5_000

@@ -56,8 +56,8 @@ def test_what_is_there(files: InMemoryFiles, location: str, event_id: int, cover
 
 def test_when_it_was_copied(files: InMemoryFiles) -> None:
     synced = Synced(files, POLICY)
-    assert synced.is_newer(f"{PLACE}/day=1", 40.0)
-    assert not synced.is_newer(PLACE, 40.1)
+    assert synced.has(f"{PLACE}/day=1", lambda one: one.began >= 40.0)
+    assert not synced.has(PLACE, lambda one: one.began >= 40.1)
 
 
 def test_the_newest_of_several_around_a_location_counts(files: InMemoryFiles) -> None:
@@ -93,11 +93,11 @@ def test_what_was_copied_to_another_place_than_it_belongs_now_does_not_count(fil
 
 
 def test_a_look_counts_from_before_its_listing(files: InMemoryFiles) -> None:
-    moment = Moment(LogPoint(Position(120)), at=60.0)
+    moment = Moment(LogPoint(Position(120)), at=60.0, failover="t")
     seen = DirectorySync(
         Entry(TableName("sales", "events"), "", PLACE), POLICY, TreePorts(*[None] * 4), moment, ENTRY
     ).seen()  # type: ignore
-    assert (seen.event_id, seen.began) == (120, 60.0)
+    assert (seen.event_id, seen.began, seen.failover) == (120, 60.0, "t")
 
 
 def test_nothing_was_copied_yet_and_what_is_forgotten(files: InMemoryFiles) -> None:

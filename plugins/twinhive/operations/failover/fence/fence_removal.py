@@ -23,6 +23,7 @@ from twinhive.operations.failover.fence.fencing import environment_of, fence_lea
 from twinhive.operations.failover.fence.missing_directories import without_directories
 from twinhive.operations.failover.fence.note import mark_of, note_of, note_path
 from twinhive.operations.failover.promote import replica_alone
+from twinhive.replication.replica.begun_failover import void_token
 
 _NAMED = 10
 
@@ -57,7 +58,7 @@ class AbortFailover:
     def run(self, ports: WritePorts) -> list[str]:
         """Put it back. Waits for a promotion that is under way, and is refused after it."""
         self._refuse_promoted(ports)
-        with hold_lease(ports, Work(self.policy, holder=self.holder), LeaseKind.PROMOTE):
+        with hold_lease(ports, Work(self.policy, holder=self.holder), LeaseKind.ABORT):
             self._refuse_promoted(ports)
             lines = lift_fence(ports, self.policy, self.holder, self.run_command)
         return [*(lines or self._nothing), *self._damaged(ports)]
@@ -95,8 +96,13 @@ class AbortFailover:
 
 
 def lift_fence(ports: WritePorts, policy: Policy, holder: Holder, run: RunCommand = run_command) -> list[str]:
-    """Take the policy's fence from its source; nothing where none stands. Killed anywhere, a second run goes on."""
+    """Take the policy's fence from its source; nothing where none stands. Killed anywhere, a second run goes on.
+
+    What was proved behind it is void before anything is opened: of a half lifted one no failover goes on.
+    """
     with ports.lease.hold(fence_lease(policy), holder, LeaseKind.PROMOTE) as lease:
+        lease.confirm()
+        void_token(ports.replica_files, policy)
         mark = mark_of(policy, source_database(ports, policy).parameters)
         if mark is None:
             ports.replica_files.delete_file(note_path(policy))

@@ -23,6 +23,7 @@ class PassManifest:
     end       the newest event when the tables had been read: the list knows of nothing after it. Earlier versions have
               written neither
     in_scope  the newest event up to `event_id` that the replica has to follow; of earlier versions `event_id` itself
+    failover  the token of the failover that had begun before anything was listed, '' for none
     """
 
     event_id: int
@@ -36,6 +37,7 @@ class PassManifest:
     begin: LogPoint | None
     end: LogPoint | None
     in_scope: int
+    failover: str = ""
 
     def to_json(self) -> bytes:
         """Write the manifest as readable JSON."""
@@ -59,4 +61,5 @@ class PassManifest:
             begin=LogPoint.read(fields.get("begin")),
             end=LogPoint.read(fields.get("end")),
             in_scope=fields.get("in_scope", fields["event_id"]),
+            failover=fields.get("failover", ""),
         )

@@ -6,8 +6,8 @@ from typing import Any
 
 from airflow.sdk import DAG, BaseOperator, Param
 
-from twinhive.operations.failover.failover import PROVE_QUIET
 from twinhive.operations.failover.fence.fencing import FENCE
+from twinhive.operations.failover.proof import PROVE_QUIET
 from twinhive.runtime.settings import PolicyEntry
 from twinhive.surfaces.airflow.dags.dag_arguments import dag_arguments, with_form
 from twinhive.surfaces.airflow.dags.lane_priorities import EXTERNAL_LANE
@@ -37,7 +37,7 @@ _TASKS = f"""
 |---|---|---|
 | `{PREPARE}` | says what stands in the way; of an unplanned failover, what is lost | says it as it is now |
 | `{APPROVE}` | waits four hours for a person, who stops all writers of the source before | asks again |
-| `{FENCE}` | keeps writers away as `failover.fence` of the policy says; without it people do | keeps them away still |
+| `{FENCE}` | keeps writers away as `failover.fence` of the policy says; without it people do | does it again |
 | `{START_EXTERNAL}` | where external data is copied: starts `external` behind the fence | starts it again |
 | `{CATCH_UP}` | waits until the replica has all that the source logged, and external data | waits again |
 | `{PROVE_QUIET}` | the source logs nothing of the policy for `failover.quiet_seconds` | proves it again |

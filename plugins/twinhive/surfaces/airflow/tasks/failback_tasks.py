@@ -15,6 +15,7 @@ from twinhive.core.ports import WritePorts
 from twinhive.operations.actions.pause import Unpause
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.old_primary import QuietOldPrimary
+from twinhive.replication.external_tables.sync_status import why_data_is_older
 from twinhive.replication.operator_requests.request_files import everything_requested
 from twinhive.surfaces.airflow.dags.params import NOTHING_CHANGED
 from twinhive.surfaces.airflow.dags.run_forms import checked_form
@@ -87,7 +88,9 @@ class Follow(SwitchSensor):
     def _missing(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> str | None:
         if everything_requested(ports.replica_files, policy):
             return "what differs has not been brought over yet"
-        return planned_failover(policy, context).is_behind(ports)
+        began = getattr(context["dag_run"], "start_date", None)
+        lacking = planned_failover(policy, context).lacks_events(ports)
+        return lacking or why_data_is_older(ports, policy, began.timestamp() if began else 0.0)
 
 
 class VerifyFollowing(FailbackTask):

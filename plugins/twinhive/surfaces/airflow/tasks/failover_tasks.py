@@ -1,21 +1,20 @@
 """The tasks of `<policy>.failover`. Each can be cleared alone or with all after it, at any time.
 
-What is proved by one task is handed to the next: the event at which the source is quiet, and when both sides were
-compared. Once the replica has taken over, all of them say so and change nothing.
+What one task has proved is handed to the next as a value that says of which moment it is; the last one compares them
+all. Once the replica has taken over, all of them say so and change nothing.
 """
 
 import time
-from typing import Any
+from typing import Any, NoReturn
 
-from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
 from twinhive.core.ports import WritePorts
 from twinhive.operations.actions.operation import a_reason
-from twinhive.operations.failover.failover import PROVE_QUIET, Failover
-from twinhive.operations.failover.fence.fencing import standing_fence
+from twinhive.operations.failover.failover import Failover
 from twinhive.operations.failover.promote import said_of_promoted
+from twinhive.operations.failover.proof import PROVE_QUIET, Proof
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 from twinhive.surfaces.airflow.dags.params import NOTHING_CHANGED
 from twinhive.surfaces.airflow.tasks.stage_task import holder, is_last_try
@@ -28,10 +27,7 @@ PushedResult = dict[str, Any] | None
 
 def planned_failover(policy: Policy, context: Any) -> Failover:
     """Return a planned failover of the task that runs."""
-    began = getattr(context["dag_run"], "start_date", None)
-    return Failover(
-        policy, holder(context), wait=lambda seconds: time.sleep(seconds), began=began.timestamp() if began else 0.0
-    )
+    return Failover(policy, holder(context), wait=lambda seconds: time.sleep(seconds))
 
 
 class FailoverTask(SwitchTask):
@@ -47,10 +43,26 @@ class FailoverTask(SwitchTask):
         if form["mode"] == UNPLANNED:
             self.log.info("nothing to do: the failover is unplanned, and asks nothing of the source")
             return None
-        return self._prove(planned_failover(policy, context), ports)
+        return self._prove(planned_failover(policy, context), ports, context["ti"])
 
-    def _prove(self, failover: Failover, ports: WritePorts) -> PushedResult:
+    def _prove(self, failover: Failover, ports: WritePorts, instance: Any) -> PushedResult:
         raise NotImplementedError
+
+    def _proof_of(self, instance: Any, task_id: str) -> Proof:
+        said = self._of(instance, task_id)
+        return Proof.read(said) or self._nothing_of(task_id, said)
+
+    def _of(self, instance: Any, task_id: str) -> dict[str, Any]:
+        found = instance.xcom_pull(task_ids=task_id)
+        return found if isinstance(found, dict) else self._nothing_of(task_id, found)
+
+    def _nothing_of(self, task_id: str, found: object) -> NoReturn:
+        raise ActNow(
+            f"policy {self.policy}: the task {task_id} has left nothing to go on from",
+            found=repr(found),
+            expected="what it has proved, in this run of the DAG",
+            next_step=Clear(f"the task {task_id} with all tasks after it"),
+        )
 
 
 class PrepareFailover(FailoverTask):
@@ -82,27 +94,27 @@ class PrepareFailover(FailoverTask):
 class FenceSource(FailoverTask):
     """Keep writers away from the source, where the policy says how; people do, where it does not."""
 
-    def _prove(self, failover: Failover, ports: WritePorts) -> PushedResult:
-        self._say(failover.fence(ports) or ["no fence (failover.fence): people keep writers away"])
+    def _prove(self, failover: Failover, ports: WritePorts, instance: Any) -> PushedResult:
+        self._say(failover.fence(ports))
         return None
 
 
 class ProveQuiet(FailoverTask):
     """Prove that nobody writes the source any more."""
 
-    def _prove(self, failover: Failover, ports: WritePorts) -> PushedResult:
-        end = failover.prove_quiet(ports)
-        self.log.info("the source is quiet at event %s", end.event_id)
-        fence = standing_fence(ports, failover.policy)
-        return {"event_id": end.event_id, "time": end.time, "digest": end.digest, "fence": fence}
+    def _prove(self, failover: Failover, ports: WritePorts, instance: Any) -> PushedResult:
+        quiet = failover.prove_quiet(ports)
+        self.log.info("the source is quiet at event %s", quiet.event.event_id)
+        return quiet.written()
 
 
 class VerifyBoth(FailoverTask):
     """Prove that the replica equals its source."""
 
-    def _prove(self, failover: Failover, ports: WritePorts) -> PushedResult:
-        self._say(failover.compare(ports))
-        return {"compared_at": time.time()}
+    def _prove(self, failover: Failover, ports: WritePorts, instance: Any) -> PushedResult:
+        lines, compared = failover.prove_equal(ports, self._proof_of(instance, PROVE_QUIET))
+        self._say(lines)
+        return compared.written()
 
 
 class PromoteReplica(FailoverTask):
@@ -119,21 +131,9 @@ class PromoteReplica(FailoverTask):
             order = UnplannedFailover(policy, event_id, reason, holder(context), is_last_try=last)
             self._say(order.run(ports))
         else:
-            quiet, compared = self._of(instance, PROVE_QUIET), self._of(instance, VERIFY)
-            end = Position(quiet["event_id"], quiet["time"], quiet["digest"])
-            self._say(planned.promote(ports, end, compared["compared_at"], quiet["fence"]))
+            quiet, compared = self._proof_of(instance, PROVE_QUIET), self._proof_of(instance, VERIFY)
+            self._say(planned.promote(ports, quiet, compared))
         return None
-
-    def _of(self, instance: Any, task_id: str) -> dict[str, Any]:
-        found = instance.xcom_pull(task_ids=task_id)
-        if not isinstance(found, dict):
-            raise ActNow(
-                f"policy {self.policy}: the task {task_id} has left nothing to go on from",
-                found=repr(found),
-                expected="what it has proved, in this run of the DAG",
-                next_step=Clear(f"the task {task_id} with all tasks after it"),
-            )
-        return found
 
 
 class CatchUp(SwitchSensor):

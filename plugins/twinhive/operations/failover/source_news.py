@@ -1,0 +1,74 @@
+"""Say what a source has logged of a policy after a position: news keep its replica from taking over."""
+
+from twinhive.core.model.changes.events import EventRow, Position
+from twinhive.core.model.errors import ActNow, TryAgain
+from twinhive.core.model.human_readable import first_of
+from twinhive.core.model.next_steps import command
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import ReadPorts
+from twinhive.operations.failover.fence.fencing import or_abort
+from twinhive.operations.failover.late_set_marks import set_news
+from twinhive.replication.notification_log.event_stream import EventStream
+
+_NAMED = 5
+
+
+def lacks_events(ports: ReadPorts, policy: Policy, position: Position) -> str | None:
+    """Say which events a replica at a position lacks, None when it lacks none."""
+    _, news = _first_news(ports, policy, position)
+    return _behind(position, news) if news else None
+
+
+def newest_event(ports: ReadPorts, policy: Policy, position: Position) -> Position:
+    """Return the newest event of a log that tells nothing of the policy after a position. Raises TryAgain."""
+    end, news = _first_news(ports, policy, position)
+    if news:
+        raise TryAgain(
+            f"the replica of policy {policy.name} is not at the source's newest event yet",
+            found=_behind(position, news),
+            expected="no event of this policy after the replica's position",
+            next_step="stop all writers; then bring it further with: "
+            + command("twinhive", "run", policy.name, "incremental"),
+        )
+    return end
+
+
+def refuse_news(ports: ReadPorts, policy: Policy, quiet_since: Position) -> None:
+    """Refuse a source that has logged anything of the policy after an event, or whose sets were marked."""
+    _, news = _first_news(ports, policy, quiet_since)
+    again = command("twinhive", "failover", policy.name) + "; " + or_abort(policy)
+    if news:
+        raise ActNow(
+            f"{policy.source} is still written"
+            + (" behind its fence" if policy.fence.rungs else "")
+            + ": no failover without loss",
+            found=f"after event {quiet_since.event_id}: {_told(news)}",
+            expected=f"no event of this policy for {policy.quiet_seconds:.0f} s, nor while both sides are compared",
+            next_step="find these writers and stop them; then again: " + again,
+        )
+    if marked := set_news(ports, policy, quiet_since.event_id):
+        raise ActNow(
+            f"sets of {policy.source} are still marked: its replica would take over without them",
+            found=f"after event {quiet_since.event_id}: {_told(marked)}",
+            expected=f"no set marked or unmarked for {policy.quiet_seconds:.0f} s, nor while both sides are compared",
+            next_step=f"mark sets on {policy.replica} when it has taken over; start again: " + again,
+        )
+
+
+def _first_news(ports: ReadPorts, policy: Policy, begin: Position) -> tuple[Position, tuple[EventRow, ...]]:
+    """Return the first events of the policy after a position, none at the log's end, and how far was read."""
+    end = begin
+    for event_range in EventStream.of(ports, policy).event_ranges_after(begin):
+        end = event_range.end
+        if event_range.rows:
+            return end, event_range.rows
+    return end, ()
+
+
+def _behind(position: Position, news: tuple[EventRow, ...]) -> str:
+    return f"the replica at event {position.event_id}; the next of this policy: {_told(news)}"
+
+
+def _told(rows: tuple[EventRow, ...]) -> str:
+    said = (f"event {row.event_id} {row.event_type} {row.table or row.database}" for row in rows)
+    return "; ".join(first_of(said, _NAMED))
