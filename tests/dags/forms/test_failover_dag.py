@@ -246,6 +246,39 @@ def test_what_was_compared_long_ago_counts_no_more(dag: DAG, world: World, monke
     assert phase(world) == "following"
 
 
+def test_a_comparison_of_before_is_none_of_what_was_proved_quiet_since(
+    dag: DAG, world: World, users: SourceWriter
+) -> None:
+    run = Run(dag)
+    for task_id in ("prepare", *PROOFS):
+        run.do(task_id)
+    users.insert("plain", None, [b"told"])
+    world.source_files.put(f"{users.location('plain')}/silent", b"told by no event")
+    with pytest.raises(PersonMustAct, match="is still written"):
+        run.do("promote")
+    follow(dag, world)
+    run.do("prove_quiet")
+    with pytest.raises(
+        PersonMustAct, match=r"at another moment(.|\n)*clear the task prove_quiet with all tasks after it"
+    ):
+        run.do("promote")
+    with pytest.raises(MayPass, match="is not proved equal"):
+        run.do("verify")
+    assert phase(world) == "following"
+
+
+def test_a_fence_that_is_begun_anew_takes_all_proofs_with_it(dag: DAG, world: World) -> None:
+    run = Run(dag)
+    for task_id in ("prepare", *PROOFS):
+        run.do(task_id)
+    run.do("fence")
+    with pytest.raises(PersonMustAct, match="was begun anew"):
+        run.do("promote")
+    for task_id in ("prove_quiet", "verify", "promote"):
+        run.do(task_id)
+    assert phase(world) == "promoted"
+
+
 @pytest.mark.parametrize("gone", ["prove_quiet", "verify"])
 def test_it_does_not_take_over_without_what_the_tasks_before_have_proved(dag: DAG, world: World, gone: str) -> None:
     run = Run(dag)

@@ -26,6 +26,7 @@ from twinhive.operations.failover.failover import Failover
 from twinhive.operations.failover.fence.fence_removal import AbortFailover
 from twinhive.operations.failover.proof import OLD_BEHIND_QUOTA_SECONDS, OLD_SECONDS, Proof, now_ms
 from twinhive.operations.operation_kinds import OperationFields, operation_of
+from twinhive.replication.dump.dump_store import newest_pass
 from twinhive.replication.external_tables import sync_status
 from twinhive.replication.replica import begun_failover
 
@@ -315,14 +316,14 @@ def test_without_a_fence_each_try_begins_anew() -> None:
 
 
 def test_a_copy_that_began_before_the_token_is_late_though_its_list_is_not() -> None:
-    taking, files = TakingExternals(), None
+    taking = TakingExternals()
     files = taking.world.replica_files
     failover_of(taking).fence(taking.world.ports())
-    token, original = begun_failover.token_of(files, taking.policy), sync_status.newest_pass
+    token = begun_failover.token_of(files, taking.policy)
     assert sync_status.why_data_is_late(taking.world.ports(), taking.policy, "") is not None, "'' is no token"
 
     def listed_since(*given: Any) -> Any:
-        found = original(*given)
+        found = newest_pass(*given)
         assert found is not None
         return replace(found, manifest=replace(found.manifest, failover=token))
 
