@@ -11,8 +11,8 @@ import pytest
 import typer
 
 from tests.support.package_texts import FILLED_IN, MODULES, PLUGINS, texts
-from twinhive.operations.failover.proof import PROVE_QUIET
 from twinhive.operations.failover.fence.fencing import FENCE
+from twinhive.operations.failover.proof import PROVE_QUIET
 from twinhive.runtime.pipeline.phases import HAND_OVERS, PHASES, PLACEMENT_PHASES
 from twinhive.surfaces.cli.app import app
 from twinhive.surfaces.page.dag_runs import ALL

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import a_policy
 from tests.support.worlds.fake_world import Killed
 from tests.unit.operations.failover.test_failback_external import SwitchedExternals, bring
 from tests.unit.operations.failover.test_failover import HOLDER
@@ -24,11 +25,23 @@ from twinhive.core.ports import WritePorts
 from twinhive.operations.actions.unlock import Unlock
 from twinhive.operations.failover.failover import Failover
 from twinhive.operations.failover.fence.fence_removal import AbortFailover
-from twinhive.operations.failover.proof import OLD_BEHIND_QUOTA_SECONDS, OLD_SECONDS, Proof, now_ms
+from twinhive.operations.failover.proof import (
+    OLD_BEHIND_QUOTA_SECONDS,
+    OLD_SECONDS,
+    Proof,
+    now_ms,
+    refuse_another_moment,
+)
 from twinhive.operations.operation_kinds import OperationFields, operation_of
 from twinhive.replication.dump.dump_store import newest_pass
-from twinhive.replication.external_tables import sync_status
+from twinhive.replication.dump.log_point import LogPoint
+from twinhive.replication.external_tables import list_external, sync_external, sync_status
+from twinhive.replication.notification_log.source_log import SourceLog
 from twinhive.replication.replica import begun_failover
+from twinhive.replication.replica.sync_records import Synced
+from twinhive.runtime.pipeline.runner import run_whole
+
+PROOF = Proof(Position(7, 8, "d"), "t", 1_000)
 
 
 class Taking(Fenced):
@@ -331,6 +344,50 @@ def test_a_copy_that_began_before_the_token_is_late_though_its_list_is_not() -> 
         patched.setattr(sync_status, "newest_pass", listed_since)
         late = sync_status.why_data_is_late(taking.world.ports(), taking.policy, token)
     assert "no complete copy began since this failover has begun" in str(late)
+
+
+@pytest.mark.parametrize("step", [list_external, sync_external])
+def test_a_failover_that_begins_while_the_source_is_looked_at_is_not_seen(
+    step: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The token is read before the source is asked for anything: all that was written before it will be found."""
+    taking = TakingExternals()
+    taking.write_late()
+    files = taking.world.replica_files
+    failover_of(taking).fence(taking.world.ports())
+    before = begun_failover.token_of(files, taking.policy)
+
+    class BegunMeanwhile(SourceLog):
+        def newest(self, *given: Any) -> LogPoint:
+            failover_of(taking).fence(taking.world.ports())
+            return super().newest(*given)
+
+    monkeypatch.setattr(step, "SourceLog", BegunMeanwhile)
+    run_whole("external", taking.policy, taking.world.ports(), {"run": "e"}, lambda line: None)
+    assert taking.late == b"acknowledged"
+    token = begun_failover.token_of(files, taking.policy)
+    assert token != before
+    listed = newest_pass(taking.world.source_files, taking.policy)
+    record = Synced(files, taking.policy).record_of("hdfs://east/data/logs")
+    assert listed is not None and record is not None
+    assert (listed.manifest if step is list_external else record).failover != token
+    assert sync_status.why_data_is_late(taking.world.ports(), taking.policy, token) is not None
+
+
+@pytest.mark.parametrize(
+    "compared",
+    [
+        replace(PROOF, event=Position(7, 8, "another of its id")),
+        replace(PROOF, token="t2"),
+        replace(PROOF, began_ms=999),
+        replace(PROOF, began_ms=2_000 + 1),
+    ],
+)
+def test_a_comparison_is_of_the_event_the_failover_and_after_the_beginning_of_what_was_quiet(compared: Proof) -> None:
+    policy = a_policy()
+    refuse_another_moment(policy, PROOF, PROOF, 2_000)
+    with pytest.raises(ActNow):
+        refuse_another_moment(policy, PROOF, compared, 2_000)
 
 
 def test_tasks_of_an_aborted_failover_prove_nothing() -> None:

@@ -71,8 +71,9 @@ def test_the_newest_of_several_around_a_location_counts(files: InMemoryFiles) ->
 
 
 def test_a_later_look_moves_the_record_on_and_a_later_copy_replaces_both(files: InMemoryFiles) -> None:
-    write_unchanged(files, POLICY, replace(ENTRY, event_id=120, at=70.0, began=60.0, changed=False))
-    assert Synced(files, POLICY).record_of(PLACE) == replace(ENTRY, event_id=120, at=70.0, began=60.0, changed=False)
+    seen = replace(ENTRY, event_id=120, at=70.0, began=60.0, changed=False, failover="t")
+    write_unchanged(files, POLICY, seen)
+    assert Synced(files, POLICY).record_of(PLACE) == seen
     again = replace(ENTRY, event_id=130)
     write_synced(files, POLICY, again)
     assert Synced(files, POLICY).record_of(PLACE) == again
