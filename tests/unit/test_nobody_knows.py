@@ -32,6 +32,7 @@ ALLOWED = {
     "replication/apply/lane.py": (2, f"{_DECIDED_THERE}; what is placed ahead is placed again by its action"),
     "replication/bootstrap/function_check.py": (1, f"{_PERSON}, before a load"),
     "replication/bootstrap/loading_dump.py": (1, "a load leaves functions out at once, as docs/fine-print.md says"),
+    "operations/failover/left_source.py": (1, _NO_SERVER),
     "surfaces/cli/route_command.py": (1, _PERSON),
     "federation/connectors/responder.py": (1, "the client that has asked is told"),
     "runtime/dry_run/rehearsal.py": (1, _PERSON),

@@ -162,6 +162,7 @@ class Killable:
         "delete_snapshot",
         "mark",
         "fence",
+        "leave",
         "set_name_quota",
     )
 
@@ -195,15 +196,20 @@ def killable(ports: WritePorts, switch: KillSwitch) -> WritePorts:
     )
 
 
-def backup(metastore: InMemoryMetastore) -> Callable[[], None]:
-    """Take a backup of a metastore's database; return what restores it later, with its log, and leaves files alone."""
+def backup(metastore: InMemoryMetastore) -> Callable[..., None]:
+    """Take a backup of a metastore's database; return what restores it later, with its log, and leaves files alone.
+
+    It is restored into that metastore, or into one that is given: that of a copy of its world.
+    """
     names = ("_databases", "_tables", "_functions", "_constraints", "_statistics")
     kept = {name: dict(getattr(metastore, name)) for name in names}
     partitions = {table: dict(some) for table, some in metastore._partitions.items()}
-    log = metastore._log
-    rows, last_event_id = list(log.rows), log.last_event_id
+    rows, last_event_id = list(metastore._log.rows), metastore._log.last_event_id
+    backed_up = metastore
 
-    def restore() -> None:
+    def restore(into: InMemoryMetastore | None = None) -> None:
+        metastore = into or backed_up
+        log = metastore._log
         for name, value in kept.items():
             setattr(metastore, name, dict(value))
         metastore._partitions = {table: dict(some) for table, some in partitions.items()}

@@ -32,7 +32,7 @@ from twinhive.operations.failover.adopt import SEED, Adopt
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.forget import Forget
 
-NOT_BY_EVENTS = {"create_database", "mark", "unmark", "fence"}
+NOT_BY_EVENTS = {"create_database", "mark", "unmark", "fence", "leave"}
 
 
 def watched(world: Any, watch: ProofWatch) -> Any:

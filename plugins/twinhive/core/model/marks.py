@@ -176,6 +176,11 @@ def followed_policy(parameters: Parameters) -> str | None:
     return policy if policy and ReplicaState.read(parameters).phase is not Phase.PROMOTED else None
 
 
+def replicated_by(parameters: Parameters) -> list[str]:
+    """Return the policies, and replications of others, that a source's database is marked for (`repl.source.for`)."""
+    return [policy.strip() for policy in parameters.get(SOURCE_FOR, "").split(",") if policy.strip()]
+
+
 def is_of_hive(parameters: Parameters) -> bool:
     """True for a replica whose position Hive's REPL LOAD has written last: none of ours is on it, or another one."""
     last_id = parameters.get(LAST_ID, "")

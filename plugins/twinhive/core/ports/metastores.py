@@ -5,6 +5,7 @@ from typing import Protocol
 
 from twinhive.core.model.changes.events import EventRow
 from twinhive.core.model.constraints import Constraint
+from twinhive.core.model.failover.left_mark import LeftMark
 from twinhive.core.model.log_access import LogAccess
 from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName
@@ -199,19 +200,23 @@ class MetastoreWriter(MetastoreReader, UnreadWriter, Protocol):
 
 
 class SourceMarker(Protocol):
-    """The writes to a source metastore: our id in the database's `repl.source.for` list, and the mark of a fence.
+    """The writes to a source metastore: our id in a database's `repl.source.for` list, marks of fence and failover.
 
     The first makes the source's change manager keep dropped and overwritten files from then on.
     """
 
     def mark(self, database: str, policy: str) -> None:
-        """Add a policy to the list and read it back; Raises Refused when it did not stay."""
+        """Add a policy to the list; its replica has not taken over (any more). Raises Refused when it did not stay."""
         ...
 
     def unmark(self, database: str, policy: str) -> None:
-        """Take a policy out of the list; one that is not in it, or a dropped database, is fine."""
+        """Take a policy off the database; one that is not there, or a dropped database, is fine."""
         ...
 
     def fence(self, database: str, mark: str | None) -> None:
         """Say at the database that writers are kept away, or no more; read back. Raises Missing, Refused."""
+        ...
+
+    def leave(self, database: str, mark: LeftMark) -> None:
+        """Say at the database that a replica has taken over from it. Raises Missing; Refused for another one's mark."""
         ...

@@ -9,7 +9,11 @@ from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import Lease, WritePorts
+from twinhive.core.step.promotion_note import refuse_unlike_note
 from twinhive.core.step.step_base import Work
+
+_KNOW_THE_NOTE = frozenset({LeaseKind.PROMOTE, LeaseKind.ABORT, LeaseKind.PLACEMENT})
+"""Whoever promotes, or gives that up, asks for the note himself; a placement has no replica that takes over."""
 
 
 def lease_directory(policy: Policy) -> str:
@@ -21,12 +25,13 @@ def lease_directory(policy: Policy) -> str:
 def hold_lease(ports: WritePorts, work: Work, kind: LeaseKind) -> Iterator[Lease]:
     """Hold the lease for the length of the context; a step that is part of something larger holds it as that.
 
-    Raises LeaseHeld when another kind of work holds it.
+    Raises LeaseHeld when another kind of work holds it; ActNow for a replica that has taken over and does not know it
+    any more (`promotion_note.py`).
     """
-    policy = work.policy
+    policy, kind = work.policy, work.part_of or kind
     with ExitStack() as held:
         try:
-            context = ports.lease.hold(lease_directory(policy), work.holder, work.part_of or kind)
+            context = ports.lease.hold(lease_directory(policy), work.holder, kind)
             lease = held.enter_context(context)
         except LeaseHeld as error:
             raise LeaseHeld(
@@ -36,4 +41,6 @@ def hold_lease(ports: WritePorts, work: Work, kind: LeaseKind) -> Iterator[Lease
                 next_step="wait until it has ended; if its process is dead: "
                 + command("twinhive", "unlock", policy.name),
             ) from None
+        if kind not in _KNOW_THE_NOTE:
+            refuse_unlike_note(ports, policy)
         yield lease

@@ -19,6 +19,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.core.step.parameter_changes import change_database
+from twinhive.core.step.promotion_note import end_promotion_note
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.hive.events.reader import position_at
@@ -69,6 +70,7 @@ class Adopt:
             ports.source_marker.mark(policy.source.database, policy.name)
             request_everything(ports.replica_files, policy, person(self.holder))
             pause(ports.replica_files, policy, render(look_first("adopt", policy.name)), person(self.holder))
+            end_promotion_note(ports.replica_files, policy)
             database = self._found(ports)
             lease.confirm()
             following = self._state(log_id, begin).written()

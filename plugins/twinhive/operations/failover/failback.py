@@ -13,13 +13,24 @@ from twinhive.core.model.errors import ActNow, Foreign, Missing, Promoted, Refus
 from twinhive.core.model.external.modes import NO_BASE
 from twinhive.core.model.failover.fence import FenceMark
 from twinhive.core.model.lease_kinds import LeaseKind
-from twinhive.core.model.marks import EXTERNAL_BASE, PHASE, POLICY, SOURCE_FOR, Phase, ReplicaState, Stamp, own_marks
+from twinhive.core.model.marks import (
+    EXTERNAL_BASE,
+    PHASE,
+    POLICY,
+    SOURCE_FOR,
+    Phase,
+    ReplicaState,
+    Stamp,
+    own_marks,
+    replicated_by,
+)
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Database, Parameters
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
 from twinhive.core.ports import Lease, ReadPorts, WritePorts
 from twinhive.core.step.parameter_changes import change_database
+from twinhive.core.step.promotion_note import end_promotion_note
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.operation import Holder, look_first, person
@@ -54,6 +65,7 @@ class Failback:
             *plan_kept(ports, self.policy, promotion),
             *old.definitions(),
             *old.left_alone(),
+            *self._others(ports, database),
             f"would stamp {old.stamped_count()} tables of {self.policy.replica} with their partitions; no content is "
             "changed",
             f"would mark {self.policy.replica} as the replica of policy {self.policy.name}, and pause the policy",
@@ -98,10 +110,13 @@ class Failback:
             forget_looked(ports.replica_files, policy)
             pause(ports.replica_files, policy, render(look_first("failback", policy.name)), person(self.holder))
             opened = self._open(ports, database, lease)
+            # It was a primary by this policy once, if it has a note; from the mark on it is none any more.
+            end_promotion_note(ports.replica_files, policy)
             self._found(ports)
             lease.confirm()
             change_database(ports.replica, database.name, lambda found: self._following(found, promotion))
-        return [*kept, *opened, f"stamped: {tables} tables of {policy.replica}", *self._next(ports, promotion)]
+        others, stamped = self._others(ports, database), f"stamped: {tables} tables of {policy.replica}"
+        return [*kept, *opened, *others, stamped, *self._next(ports, promotion)]
 
     def _following(self, database: Database, promotion: Promotion) -> Parameters:
         gone = own_marks(database.parameters).keys() - {SOURCE_FOR}
@@ -118,6 +133,17 @@ class Failback:
         lines = let_files_in(note, ports.trees.replica, lease.confirm)
         delete_snapshots(note, ports.trees.replica, lease.confirm)
         return lines
+
+    def _others(self, ports: ReadPorts, database: Database) -> list[str]:
+        """Name the other policies that replicate the old primary: theirs is a replica of a replica from now on."""
+        source = ports.source.database(self.policy.source.database)
+        ours = {self.policy.name, source.parameters.get(POLICY) if source else None}
+        if others := [name for name in replicated_by(database.parameters) if name not in ours]:
+            return [
+                f"also replicated from {self.policy.replica}: {', '.join(others)}; what is a replica itself has none "
+                f"that takes over: end these policies, or give them {self.policy.source} as their source"
+            ]
+        return []
 
     def _state(self, promotion: Promotion) -> ReplicaState:
         external = self.policy.external

@@ -1,6 +1,7 @@
 """Make a replica a primary: one call, under the lease, is the point of no return."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from twinhive.core.model.errors import ActNow, Foreign, Missing
 from twinhive.core.model.lease_kinds import LeaseKind
@@ -10,10 +11,13 @@ from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
 from twinhive.core.ports import ReadPorts, WritePorts
+from twinhive.core.step.parameter_changes import change_database
+from twinhive.core.step.promotion_note import PromotionNote, promotion_note, write_promotion_note
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.hive.events.reader import position_at
 from twinhive.operations.actions.operation import Holder
+from twinhive.operations.failover.left_source import leave_source, refuse_left
 from twinhive.operations.failover.promotion import PROMOTED, How, Promotion
 from twinhive.operations.failover.released_directories import release_directories
 from twinhive.operations.failover.unused_content import remove_from_default_places
@@ -63,7 +67,12 @@ def said_of_promoted(ports: ReadPorts, policy: Policy) -> list[str]:
 
 
 def promote(
-    ports: WritePorts, policy: Policy, holder: Holder, how: How, last_look: Callable[[Database, ReplicaState], None]
+    ports: WritePorts,
+    policy: Policy,
+    holder: Holder,
+    how: How,
+    last_look: Callable[[Database, ReplicaState], None],
+    ahead: str = "",
 ) -> list[str]:
     """Open the replica to writers; one that has taken over already stays as it is.
 
@@ -73,22 +82,31 @@ def promote(
     that name. The directories of tables are no longer ours afterwards.
     Right before the call the failover's token is read again: who lets writers in takes it away first.
     Copies of external data that are under way are stopped: they would delete what users write beside them.
+    The note in staging comes right before the call, so that there is no promotion without one. `ahead` names what is
+    newer than the replica's position.
     """
     with hold_lease(ports, Work(policy, holder=holder), LeaseKind.PROMOTE) as lease:
         database, state = replica_alone(ports, policy)
         if state.phase is Phase.PROMOTED:
             return end_promotion(ports, policy, holder, database)
         last_look(database, state)
-        lines = remove_from_default_places(ports, policy, lease)
+        # With a note people may have written it: what its tables do not name may be theirs.
+        was_noted = promotion_note(ports.replica_files, policy) is not None
+        lines = [] if was_noted else remove_from_default_places(ports, policy, lease)
         log = ports.replica.log_id()
         begin = position_at(ports.replica, ports.replica.current_event_id())
         database, state = replica_alone(ports, policy)
         token = token_of(ports.replica_files, policy)
         last_look(database, state)
-        said = Promotion(str(state.log_id), state.position, log, begin, how, policy.source.database)
+        refuse_left(ports, policy)
+        said = Promotion(str(state.log_id), state.position, log, begin, how, policy.source.database, ahead)
+        lease.confirm()
+        note = PromotionNote(state.position.event_id, said.marks())
+        write_promotion_note(ports.replica_files, policy, note)
         lease.confirm()
         _refuse_another_token(ports, policy, token)
-        ports.replica.set_database_parameters(database.name, said.written(database.parameters))
+        change_database(ports.replica, database.name, lambda found: said.written(found.parameters))
+        write_promotion_note(ports.replica_files, policy, replace(note, is_done=True))
     database, _ = replica_alone(ports, policy)
     return [*lines, *end_promotion(ports, policy, holder, database)]
 
@@ -106,9 +124,14 @@ def _refuse_another_token(ports: ReadPorts, policy: Policy, token: str) -> None:
 def end_promotion(ports: WritePorts, policy: Policy, holder: Holder, database: Database) -> list[str]:
     """Stop what a try that was killed right after the call has left, and say what the replica is now.
 
-    Copies are stopped after the call: none that begins now gets past the mark.
+    Copies are stopped after the call: none that begins now gets past the mark. The source is told, if it answers.
     """
-    return [*stop_copies(ports, policy, holder), *release_directories(ports, policy), *taken_over(policy, database)]
+    return [
+        *stop_copies(ports, policy, holder),
+        *release_directories(ports, policy),
+        *leave_source(ports, policy, database),
+        *taken_over(policy, database),
+    ]
 
 
 def taken_over(policy: Policy, database: Database) -> list[str]:
@@ -126,6 +149,7 @@ def taken_over(policy: Policy, database: Database) -> list[str]:
         f"{policy.replica} has taken over from {policy.source} ({found.how.value}): it holds all up to event "
         f"{found.position.event_id} of the source; its own writers begin after event {found.begin.event_id} of its log",
         *filter(None, [missing]),
+        *([f"newer than that event: {found.ahead}"] if found.ahead else []),
         f"now: let clients use {policy.replica} on cluster {policy.replica.cluster}, keep writers away from "
         f"{policy.source}, and pause the DAGs of policy {policy.name}, which refuse to run from now on",
     ]

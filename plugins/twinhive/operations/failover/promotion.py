@@ -1,17 +1,19 @@
 """What the database of a replica says once it has taken over from its source.
 
 `twinhive.promoted` tells how far the old direction had come, and from where in the replica's own log the other one goes
-on: `<source log>:<event>:<time>:<digest>@<replica log>:<event>:<time>:<digest>#<how>#<source database>`.
+on: `<source log>:<event>:<time>:<digest>@<replica log>:<event>:<time>:<digest>#<how>#<source database>`. What is newer
+than that is named beside it, in `twinhive.promoted.ahead`.
 """
 
 from dataclasses import dataclass
 from enum import Enum
 
 from twinhive.core.model.changes.events import Position
-from twinhive.core.model.marks import LAST_ID, PHASE, TARGET_FOR, Phase
+from twinhive.core.model.marks import LAST_ID, PHASE, TARGET_FOR, Phase, followed_policy
 from twinhive.core.model.objects import Parameters
 
 PROMOTED = "twinhive.promoted"
+PROMOTED_AHEAD = "twinhive.promoted.ahead"
 _OF_HIVE = (LAST_ID, TARGET_FOR, "repl.target.last.id", "repl.incompatible", "readonly")
 """By these Hive's own services, its REPL LOAD and its hook for read-only databases know a replica."""
 
@@ -32,6 +34,7 @@ class Promotion:
     source_log, position   the log that it had followed, and how far it had come
     source                 the database that it had followed
     log, begin             its own log, and the newest event before it was opened to writers
+    ahead                  the tables that were newer than that position, in words; mostly none
     """
 
     source_log: str
@@ -40,6 +43,7 @@ class Promotion:
     begin: Position
     how: How
     source: str
+    ahead: str = ""
 
     def __str__(self) -> str:
         sides = f"{self.source_log}:{_written(self.position)}@{self.log}:{_written(self.begin)}"
@@ -53,14 +57,34 @@ class Promotion:
         old, _, new = sides.partition("@")
         try:
             (source_log, position), (log, begin) = _side(old), _side(new)
-            return cls(source_log, position, log, begin, How(how), source)
+            return cls(source_log, position, log, begin, How(how), source, parameters.get(PROMOTED_AHEAD, ""))
         except ValueError:
             return None
 
+    def is_over(self, old: Parameters) -> bool:
+        """True where the database that was taken over from follows a source by now, or has taken over itself since."""
+        since = Promotion.read(old)
+        took_over = (
+            since is not None
+            and since.source_log == self.log
+            and since.position.event_id >= self.begin.event_id
+            and old.get(PHASE) == Phase.PROMOTED.value
+        )
+        return took_over or followed_policy(old) is not None
+
     def written(self, parameters: Parameters) -> dict[str, str]:
         """Return a replica database's parameters as those of a primary; what says whose replica it was stays."""
-        kept = {key: value for key, value in parameters.items() if key not in _OF_HIVE}
-        return {**kept, PHASE: Phase.PROMOTED.value, PROMOTED: str(self)}
+        return as_primary(parameters, self.marks())
+
+    def marks(self) -> dict[str, str]:
+        """Return the parameters that say it."""
+        return {PROMOTED: str(self), **({PROMOTED_AHEAD: self.ahead} if self.ahead else {})}
+
+
+def as_primary(parameters: Parameters, marks: Parameters) -> dict[str, str]:
+    """Return a replica database's parameters as those of a primary that says since when it is one."""
+    kept = {key: value for key, value in parameters.items() if key not in (*_OF_HIVE, PROMOTED_AHEAD)}
+    return {**kept, PHASE: Phase.PROMOTED.value, **marks}
 
 
 def _written(position: Position) -> str:

@@ -14,10 +14,12 @@ from twinhive.core.model.next_steps import command
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Text
 from twinhive.core.ports import ReadPorts, WritePorts
+from twinhive.core.step.promotion_note import disagreement, promotion_note
 from twinhive.operations.actions.operation import following_state
 from twinhive.operations.actions.replica_status import ReplicaStatus, read_status
 from twinhive.operations.failover.fence.fence_snapshots import said_without, without_snapshots
 from twinhive.operations.failover.fence.fenced_directories import directories_to_fence, source_database
+from twinhive.operations.failover.left_source import left_behind, not_to_be_left
 from twinhive.replication.incremental.scope_check import of_another_scope
 from twinhive.replication.notification_log.server_settings import log_is_kept_for, not_switched_on, wrong_in_answers
 from twinhive.replication.replica.source_scope import read_scope
@@ -47,13 +49,29 @@ def readiness(ports: WritePorts, policy: Policy) -> Readiness:
     status = read_status(ports, policy)
     barred, unfenced = _of_fence(ports, policy)
     of_replica = (*_of_scope(policy, status), *_of_functions(ports, policy), *_of_tables(policy, status))
-    lasting = (*_of_servers(ports, policy), *of_replica, *unfenced)
-    told = (*_told(ports, policy, status), *barred)
+    restored, cut_off = _of_note(ports, policy)
+    lasting = (*restored, *_of_source(ports, policy), *_of_servers(ports, policy), *of_replica, *unfenced)
+    told = (*cut_off, *_told(ports, policy, status), *barred)
     return Readiness((*lasting, *_under_way(policy, status)), told, lasting)
 
 
 def _again(policy: Policy) -> Text:
     return "look again with: " + command("twinhive", "check", policy.name, "--failover")
+
+
+def _of_note(ports: ReadPorts, policy: Policy) -> tuple[list[TwinhiveError], list[Text]]:
+    """Return that it has taken over and does not know it any more; a try that was killed too early is only told."""
+    note = promotion_note(ports.replica_files, policy)
+    error = disagreement(policy, ports.replica.database(policy.replica.database), note)
+    if note is None or error is None:
+        return [], []
+    return ([error], []) if note.is_done else ([], [error.text])
+
+
+def _of_source(ports: ReadPorts, policy: Policy) -> Iterator[TwinhiveError]:
+    """Yield why the source is none to take over from: another replica has done so, or it is one itself."""
+    if (error := not_to_be_left(policy, source_database(ports, policy))) is not None:
+        yield error
 
 
 def _of_servers(ports: ReadPorts, policy: Policy) -> Iterator[TwinhiveError]:
@@ -176,6 +194,7 @@ def _under_way(policy: Policy, status: ReplicaStatus) -> Iterator[ActNow]:
 
 
 def _told(ports: ReadPorts, policy: Policy, status: ReplicaStatus) -> Iterator[Text]:
+    yield from left_behind(policy, source_database(ports, policy))
     behind = "an unknown number of" if status.in_scope is None else status.in_scope
     yield f"the replica is at event {status.state.position.event_id}; {behind} events of this policy come after it"
     verified = status.verified

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from twinhive.core.model.errors import ActNow, Refused, refused_as
 from twinhive.core.model.human_readable import first_of, spoken_time
-from twinhive.core.model.marks import STAMP, Phase, ReplicaState, Stamp
-from twinhive.core.model.names import TableName
+from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import WINDOW_END, Policy
@@ -19,24 +18,27 @@ from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.model.text import Text, render
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.operations.actions.operation import Holder, a_reason
+from twinhive.operations.failover.left_source import left_source
+from twinhive.operations.failover.newer_tables import newer_than
 from twinhive.operations.failover.promote import end_promotion, promote, replica_alone, taken_over
 from twinhive.operations.failover.promotion import How
+from twinhive.operations.failover.put_back import lost_promotion, plan_put_back, put_back
 from twinhive.replication.external_tables.external_status import pending_objects
 from twinhive.replication.incremental.salvage import NotBrought, Salvage, Salvaged
 from twinhive.replication.incremental.scope_check import missing_between_scopes
 from twinhive.replication.incremental.staged_windows import is_of_another_text, staged_position, tables_to_freeze
 from twinhive.replication.operator_requests.request_files import requested_tables
-from twinhive.replication.replica.source_scope import tables_in_bulk
 
 _NAMED = 5
-_AS_PLANNED = "what the dry run says: the event after which all is lost, and the tables that are older"
+_AS_PLANNED = "what the dry run says: the event after which all is lost, and the tables that are older, or newer"
 
 
 @dataclass(frozen=True)
 class UnplannedFailover:
-    """Take over at the event that the replica has reached, without a question to the source, which may be gone.
+    """Take over at the event that the replica has reached, without the source, which may be gone.
 
-    What staging holds of later events is applied first, so that no event is there in part.
+    What staging holds of later events is applied first, so that no event is there in part. A source that answers is
+    asked one thing: whether another replica has taken over from it.
 
     event_id   the event that the plan has named: whoever says it knows what is lost
     reason     why; kept with the request in the log of the run
@@ -52,16 +54,22 @@ class UnplannedFailover:
 
     def plan(self, ports: WritePorts) -> list[str]:
         """Say what would be lost."""
+        if note := lost_promotion(ports, self.policy):
+            return plan_put_back(self.policy, note)
         database, state = replica_alone(ports, self.policy)
         if state.phase is Phase.PROMOTED:
             return taken_over(self.policy, database)
         end = staged_position(ports, self.policy, state).event_id
-        if end == state.position.event_id:
-            self._refuse_mixed(ports, state)
+        newer = newer_than(ports, self.policy, state, end)
+        if newer and self._is_by_windows and end == state.position.event_id:
+            raise self._mixed(state, newer)
+        left = left_source(ports, self.policy)
         at = state.position.event_id
         staged = [f"would apply what is staged: events {at + 1} to {end}"] if end > at else []
         return [
+            *([f"in the way: {render(left.text)}"] if left else []),
             *staged,
+            *_said_of(newer),
             *map(render, self._lost(ports, database, state, end, tables_to_freeze(ports, self.policy, state, end))),
             f"would open {self.policy.replica} to writers at event {end}, with: "
             f"twinhive failover {self.policy.name} --unplanned --at {end} --reason '...'",
@@ -69,34 +77,45 @@ class UnplannedFailover:
 
     def event_now(self, ports: ReadPorts) -> int:
         """Return the event that the replica would take over at."""
+        if note := lost_promotion(ports, self.policy):
+            return note.event_id
         _, state = replica_alone(ports, self.policy)
         return staged_position(ports, self.policy, state).event_id
 
     def run(self, ports: WritePorts) -> list[str]:
         """Promote at the event that was named."""
         reason = a_reason(self.reason, "failover")
+        again = put_back(ports, self.policy, self.holder, self.event_id) if lost_promotion(ports, self.policy) else []
         database, state = replica_alone(ports, self.policy)
         if state.phase is Phase.PROMOTED:
-            return end_promotion(ports, self.policy, self.holder, database)
+            said = end_promotion(ports, self.policy, self.holder, database)
+            return [f"reason: {reason}", *again, *said] if again else said
         end = staged_position(ports, self.policy, state).event_id
         if not state.position.event_id <= self.event_id <= end:
             raise self._another_event(state.position.event_id, end)
         doomed = tables_to_freeze(ports, self.policy, state, self.event_id)
         lost = [render(line) for line in self._lost(ports, database, state, self.event_id, doomed)]
         named = {*doomed, *frozen_tables(database.parameters)}
+        newer = newer_than(ports, self.policy, state, self.event_id)
         salvaged = self._salvaged(ports, state)
 
+        is_looked_through = False
+
         def as_named(there: Database, now: ReplicaState) -> None:
+            nonlocal is_looked_through
             if now.position.event_id != self.event_id:
                 raise self._another_event(now.position.event_id, end)
             self._refuse_frozen(there, named)
-            self._refuse_mixed(ports, now, more_is_staged=end > self.event_id)
+            if not is_looked_through:  # nobody changes a stamp while the lease is held
+                self._refuse_mixed(ports, now, newer, more_is_staged=end > self.event_id)
+            is_looked_through = True
 
         return [
             f"reason: {reason}",
             *lost,
+            *_said_of(newer),
             *salvaged.lines,
-            *promote(ports, self.policy, self.holder, How.UNPLANNED, as_named),
+            *promote(ports, self.policy, self.holder, How.UNPLANNED, as_named, _in_words(newer)),
         ]
 
     def _salvaged(self, ports: WritePorts, state: ReplicaState) -> Salvaged:
@@ -164,25 +183,41 @@ class UnplannedFailover:
                 next_step=self._look(),
             )
 
-    def _refuse_mixed(self, ports: ReadPorts, state: ReplicaState, *, more_is_staged: bool = False) -> None:
-        """Refuse a replica in the middle of a window that was begun: its tables are as of different events."""
-        if self.policy.options.consistency != WINDOW_END and not more_is_staged:
-            return
-        ahead = list(_ahead(ports, self.policy, state))
-        look = command("twinhive", "failover", self.policy.name, "--unplanned", "--dry-run")
-        if ahead:
-            raise ActNow(
-                f"the replica of policy {self.policy.name} is in the middle of a window",
-                found=f"the replica at event {state.position.event_id}, and later already: "
-                + ", ".join(first_of(ahead, _NAMED)),
-                expected="all tables as they were at one event",
-                next_step="take over at the event that all of them can be brought to: " + look
-                if more_is_staged
-                else "if the source answers: "
-                + command("twinhive", "run", self.policy.name, "incremental")
-                + "; if it is gone for good, and these tables may be newer than others: say consistency: every_event "
-                "in the policy file, then again: " + look,
+    @property
+    def _is_by_windows(self) -> bool:
+        return self.policy.options.consistency == WINDOW_END
+
+    def _refuse_mixed(
+        self, ports: ReadPorts, state: ReplicaState, named: Collection[str], *, more_is_staged: bool
+    ) -> None:
+        """Refuse a replica in the middle of a window that was begun: its tables are as of different events.
+
+        Where readers see each event anyway it is enough that these tables are named, and no better event is staged.
+        """
+        newer = newer_than(ports, self.policy, state, state.position.event_id)
+        if newer and (self._is_by_windows or more_is_staged):
+            raise self._mixed(state, newer, more_is_staged=more_is_staged)
+        if more := newer.difference(named):
+            raise Refused(
+                f"the replica of policy {self.policy.name} holds tables that are newer than was named",
+                found=f"newer than event {state.position.event_id}: {_in_words(more)}",
+                expected=_AS_PLANNED,
+                next_step=self._look(),
             )
+
+    def _mixed(self, state: ReplicaState, newer: Collection[str], *, more_is_staged: bool = False) -> ActNow:
+        look = command("twinhive", "failover", self.policy.name, "--unplanned", "--dry-run")
+        return ActNow(
+            f"the replica of policy {self.policy.name} is in the middle of a window",
+            found=f"the replica at event {state.position.event_id}, and later already: {_in_words(newer)}",
+            expected="all tables as they were at one event",
+            next_step="take over at the event that all of them can be brought to: " + look
+            if more_is_staged
+            else "if the source answers: "
+            + command("twinhive", "run", self.policy.name, "incremental")
+            + "; if it is gone for good, and these tables may be newer than others: say consistency: every_event "
+            "in the policy file, then again: " + look,
+        )
 
     def _lost(
         self, ports: ReadPorts, database: Database, state: ReplicaState, end: int, doomed: Collection[str]
@@ -225,23 +260,15 @@ class UnplannedFailover:
                 yield f"of these not on the replica at all: {', '.join(first_of(away, _NAMED))}"
 
 
-def _ahead(ports: ReadPorts, policy: Policy, state: ReplicaState) -> Iterator[str]:
-    """Yield what bears the stamp of an event after the position."""
-    replica, database = ports.replica, policy.replica.database
-    for table in filter(policy.replicates, tables_in_bulk(replica, database, replica.table_names(database))):
-        if _is_ahead(table.parameters.get(STAMP), state):
-            yield table.name.table
-        elif table.partition_keys and any(_partitions_ahead(ports, policy, table.name, state)):
-            yield f"partitions of {table.name.table}"
+def _in_words(newer: Collection[str]) -> str:
+    return ", ".join(first_of(sorted(newer), _NAMED))
 
 
-def _partitions_ahead(ports: ReadPorts, policy: Policy, table: TableName, state: ReplicaState) -> Iterator[bool]:
-    names, most = ports.replica.partition_names(table), policy.options.partitions_per_call
-    for start in range(0, len(names), most):
-        for one in ports.replica.partitions(table, names[start : start + most]):
-            yield _is_ahead(one.parameters.get(STAMP), state)
-
-
-def _is_ahead(text: str | None, state: ReplicaState) -> bool:
-    stamp = Stamp.parse(text)
-    return stamp is not None and stamp.log_id == state.log_id and stamp.event_id > state.position.event_id
+def _said_of(newer: Collection[str]) -> list[str]:
+    """Say what of the replica is newer than the event at which it takes over."""
+    if not newer:
+        return []
+    return [
+        f"newer than that event, at least in part: {_in_words(newer)}: a window was begun that staging does not hold; "
+        "other tables lack what its events changed there"
+    ]

@@ -12,7 +12,7 @@ from twinhive.core.model.watching.copy_activity import CopyAtWork
 from twinhive.core.ports import FileReader, MetastoreReader
 from twinhive.core.threads.server_queries import Answers, Question, ask_all
 from twinhive.operations.monitoring.monitored_policy import Follower, Limits, file_system_name, metastore_name
-from twinhive.operations.monitoring.old_primaries import questions_of_old, written_after
+from twinhive.operations.monitoring.old_primaries import questions_of_old, trouble_with_source
 from twinhive.operations.monitoring.policy_health import WatchedPolicy, first_questions, second_questions, watched
 from twinhive.operations.monitoring.recovery_point import at_risk, question_of_risk
 from twinhive.operations.monitoring.standing_fences import question_of_fence, stays_fenced
@@ -174,7 +174,8 @@ def _found(one: Follower, at: float, answers: Answers) -> PolicyLag:
         errors.append(_gone(policy))
     if isinstance(behind, TwinhiveError):
         behind.policy = policy.name
-    errors += [error for error in (written_after(one, answers), stays_fenced(one, at, answers)) if error]
+    errors += trouble_with_source(one, answers)
+    errors += [fenced] if (fenced := stays_fenced(one, at, answers)) else []
     error = min(errors, key=lambda error: not isinstance(error, Unreachable), default=None)
     following = isinstance(state, ReplicaState) and state.phase is Phase.FOLLOWING
     known = following and isinstance(log, tuple) and isinstance(behind, Counted)

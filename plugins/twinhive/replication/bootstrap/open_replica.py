@@ -12,6 +12,7 @@ from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
 from twinhive.core.ports import Lease, WritePorts
+from twinhive.core.step.promotion_note import end_promotion_note
 from twinhive.core.step.step_base import Report
 from twinhive.replication.apply.create_guard import absent_before
 from twinhive.replication.apply.functions import has_own_files, said_of_alone
@@ -58,6 +59,8 @@ def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, re
         # What waited for its data when another dump was loaded, or followed, is no part of this one.
         remove_pending(ports.replica_files, policy)
     if state.phase is Phase.ABSENT:
+        # Whoever had taken over in this place is gone, with all that users have written there.
+        end_promotion_note(ports.replica_files, policy)
         with absent_before():
             ports.replica.create_database(_replica_database(policy, dump))
         report(f"created database {policy.replica}")

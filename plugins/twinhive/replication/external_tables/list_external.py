@@ -12,6 +12,7 @@ from twinhive.core.model.next_steps import bootstrap
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Text, render
 from twinhive.core.ports import ReadPorts, WritePorts
+from twinhive.core.step.promotion_note import refuse_unlike_note
 from twinhive.core.step.step_base import Then, Work
 from twinhive.replication.dump.dump_layout import BASE_KINDS
 from twinhive.replication.dump.dump_store import ExternalPass, dumps_of, newest_pass
@@ -84,6 +85,7 @@ class ListExternal:
         if idle := why_idle(ports, policy):
             self.work.report(idle)
             return ExternalListed(idle=render(idle))
+        refuse_unlike_note(ports, policy)
         looked = _look(ports, policy)
         cut = _cut(ports, policy, looked)
         written = _write(ports, policy, looked, cut)

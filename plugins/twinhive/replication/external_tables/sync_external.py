@@ -14,6 +14,7 @@ from twinhive.core.model.human_readable import readable
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
 from twinhive.core.ports import TreeReader, TreeWriter, WritePorts
+from twinhive.core.step.promotion_note import refuse_unlike_note
 from twinhive.core.step.step_base import Detail, Work
 from twinhive.core.threads.parallel_map import Threads
 from twinhive.core.threads.running_calls import RunningCalls
@@ -115,6 +116,7 @@ class SyncExternal:
             self.work.report("paused: " + reason)
             return ExternalSynced(idle=render(reason))
         permission = CopyPermission(ports.replica, policy, state_now(ports, policy))
+        refuse_unlike_note(ports, policy)
         tasks = len(pass_of_name(ports.dump_files, policy, name).manifest.batches)
         entries = known_of_task(ports.dump_files, policy, name, task)
         done = _Done()

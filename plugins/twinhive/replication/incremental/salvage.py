@@ -15,6 +15,7 @@ from twinhive.core.model.marks import ReplicaState
 from twinhive.core.model.policy import EVERY_EVENT, Policy
 from twinhive.core.model.text import Text, render
 from twinhive.core.ports import WritePorts
+from twinhive.core.step.promotion_note import refuse_unlike_note
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.replication.apply.open_target import open_target
@@ -74,6 +75,7 @@ class Salvage:
             part_of=LeaseKind.PROMOTE,
         )
         with hold_lease(ports, work, LeaseKind.PROMOTE) as lease, ExitStack() as held:
+            refuse_unlike_note(ports, self.policy)
             begin = ApplyStage(work, alone, held, taken=lease, log_id=log_id)
             trouble: ActNow | NotBrought | None = None
             done_without = set[str]()

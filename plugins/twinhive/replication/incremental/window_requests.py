@@ -2,11 +2,14 @@
 
 from collections.abc import Collection, Sequence
 
+from twinhive.core.model.errors import TryAgain
 from twinhive.core.model.lease_kinds import LeaseKind
-from twinhive.core.model.marks import ReplicaState
+from twinhive.core.model.marks import Phase, ReplicaState
+from twinhive.core.model.objects import Database, Parameters
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.quarantine import frozen_tables, with_frozen
 from twinhive.core.ports import ReadPorts, WritePorts
+from twinhive.core.step.parameter_changes import change_database
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.replication.dump.batch_records import copied_batch
@@ -16,6 +19,7 @@ from twinhive.replication.dump.manifest import DumpManifest
 from twinhive.replication.incremental.tables_to_resync import stamps_of
 from twinhive.replication.notification_log.skipped_events import obeyed_skips
 from twinhive.replication.operator_requests.request_files import everything_requested, requested_tables
+from twinhive.replication.replica.replica_state import state_of
 
 _WAITING = "waits to be brought over as it is (twinhive resync)"
 
@@ -80,19 +84,36 @@ def _newly_skipped(ports: ReadPorts, policy: Policy, dump: Dump) -> list[int]:
 
 
 def freeze_requested(ports: WritePorts, work: Work, tables: Sequence[str]) -> frozenset[str]:
-    """Freeze tables that wait for a later window, so that none of their events stops it; return all frozen tables."""
+    """Freeze tables that wait for a later window, so that none of their events stops it; return all frozen tables.
+
+    Raises Promoted for a replica that has taken over meanwhile, TryAgain for one that does not follow any more.
+    """
     policy = work.policy
     database = ports.replica.database(policy.replica.database)
     frozen = frozen_tables(database.parameters if database else {})
-    new = {table: _WAITING for table in tables if table not in frozen}
+    new = [table for table in tables if table not in frozen]
     if new:
-        with hold_lease(ports, work, LeaseKind.EVENTS) as lease:
-            database = ports.replica.database(policy.replica.database)
-            assert database is not None, "it follows"
+        log_id = ports.source.log_id()
+
+        def with_new(database: Database) -> Parameters:
+            _refuse_other_phase(policy, state_of(database, policy, log_id))
             parameters = database.parameters
-            for table, reason in new.items():
-                parameters = with_frozen(parameters, table, reason)
+            for table in new:
+                parameters = with_frozen(parameters, table, _WAITING)
+            return parameters
+
+        with hold_lease(ports, work, LeaseKind.EVENTS) as lease:
             lease.confirm()
-            ports.replica.set_database_parameters(database.name, parameters)
+            change_database(ports.replica, policy.replica.database, with_new)
         work.report(f"frozen until a window reaches the newest event: {', '.join(new)}")
     return frozenset({*frozen, *new})
+
+
+def _refuse_other_phase(policy: Policy, state: ReplicaState) -> None:
+    if state.phase is not Phase.FOLLOWING:
+        raise TryAgain(
+            f"the replica of policy {policy.name} is being built again: no window is cut for it",
+            found=f"phase {state.phase.value}",
+            expected=Phase.FOLLOWING.value,
+            next_step="wait until it follows",
+        )

@@ -4,7 +4,7 @@ A policy that is failed, or nobody unpauses, stays at one position: without a me
 thousands of rows of its source's log again. What is remembered counts for one position and one choice of tables only.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
@@ -67,13 +67,19 @@ class Counted:
 
 
 def count_events(
-    log: LogPages, policy: Policy, position: Position, known: Counted | None = None, most: int = COUNTED
+    log: LogPages,
+    policy: Policy,
+    position: Position,
+    known: Counted | None = None,
+    most: int = COUNTED,
+    but: Collection[str] = (),
 ) -> Counted:
     """Count the events after a position that concern a policy, among the next few thousand (`most`) of the log.
 
     When none of ten thousand does, the first that was not looked at counts as the oldest: the position of a policy
-    whose runs work does not stay that far behind. A table that was renamed out of the database into another one is not
-    noticed, because the log files that under the other one. Raises ActNow for a log with a gap, and for another log.
+    whose runs work does not stay that far behind. Events of the types `but` are left out. A table that was renamed out
+    of the database into another one is not noticed, because the log files that under the other one. Raises ActNow for a
+    log with a gap, and for another log.
     """
     scope = scope_of(policy)
     if known is None or (known.begin, known.scope) != (position, scope):
@@ -83,17 +89,17 @@ def count_events(
         log.still_goes_on_after(position)
         if known.found.at_least and _is_enough(known.rows, known.found, most):
             return known
-    return _go_on(log, policy, known, most)
+    return _go_on(log, policy, known, most, but)
 
 
-def _go_on(log: LogPages, policy: Policy, known: Counted, most: int) -> Counted:
+def _go_on(log: LogPages, policy: Policy, known: Counted, most: int, but: Collection[str]) -> Counted:
     rows, last = known.rows, known.last
     events, oldest = known.found.events, known.found.oldest if known.found.events else None
     for row in read_events(log, last):
         if _is_enough(rows, NotApplied(events, oldest), most):
             found = NotApplied(events, row.time if oldest is None else oldest, at_least=True)
             return Counted(known.begin, known.scope, rows, last, found)
-        if concerns(row, policy):
+        if row.event_type not in but and concerns(row, policy):
             events, oldest = events + 1, row.time if oldest is None else oldest
         rows, last = rows + 1, row.position
     return Counted(known.begin, known.scope, rows, last, NotApplied(events, oldest))

@@ -152,9 +152,7 @@ def forget(policy: PolicyArgument, dry_run: DryRun = False, as_json: AsJson = Fa
 @app.command()
 def failover(
     policy: PolicyArgument,
-    unplanned: Annotated[
-        bool, typer.Option("--unplanned", help="Ask nothing of the source, which may be gone.")
-    ] = False,
+    unplanned: Annotated[bool, typer.Option("--unplanned", help="Do without the source, which may be gone.")] = False,
     at: Annotated[
         int | None, typer.Option(metavar="EVENT", min=0, help="With --unplanned: the event that --dry-run has named.")
     ] = None,

@@ -44,6 +44,7 @@ from twinhive.runtime.pipeline.runner import run_whole
 from twinhive.transfer.tree.work_directories import Places
 
 HOLDER = {"run": "terminal-1", "task": "failover", "by": "ann"}
+PARTITIONED = ("orders", "no_partitions")
 
 
 def ready(followed: Followed) -> Followed:
@@ -262,15 +263,17 @@ class Asked:
         return counted if callable(found) else found
 
 
-def test_a_promotion_asks_as_much_of_the_metastore_however_many_partitions_there_are(followed: Followed) -> None:
+def test_a_promotion_asks_of_partitions_their_stamps_alone_in_bulk(followed: Followed) -> None:
+    """Once for what the plan names, once under the lease."""
     followed.users.create_table("large", keys=("p",))
     followed.users.add_partitions("large", {(str(number),): {"f": b"x"} for number in range(100)})
     followed.follow()
-    asked = Asked(followed.world.replica)
+    asked, tables = Asked(followed.world.replica), len(PARTITIONED) + 1
     unplanned(followed).run(replace(followed.world.ports(), replica=asked))
     assert promotion(followed).how is How.UNPLANNED
-    assert not {"partitions", "partition_names", "partition_locations"} & asked.calls.keys()
-    assert asked.calls.total() <= 20, asked.calls
+    assert asked.calls["partition_names"] == 2 * tables and asked.calls["partitions"] <= 2 * tables
+    assert "partition_locations" not in asked.calls
+    assert asked.calls.total() - asked.calls["partition_names"] - asked.calls["partitions"] <= 30, asked.calls
 
 
 def test_rows_of_a_dropped_partition_in_hives_own_place_do_not_come_back(followed: Followed) -> None:
@@ -334,7 +337,7 @@ def test_in_the_middle_of_a_window_whose_states_are_mixed_it_is_refused() -> Non
         unplanned(followed).plan(followed.world.ports())
     every = replace(followed.policy, options=replace(followed.policy.options, consistency="every_event"))
     replace(unplanned(followed), policy=every).run(followed.world.ports())
-    assert promotion(followed).how is How.UNPLANNED
+    assert promotion(followed).how is How.UNPLANNED and promotion(followed).ahead == "plain"
 
 
 @pytest.mark.parametrize(
@@ -396,6 +399,9 @@ def test_a_copy_of_external_data_that_is_under_way_is_stopped(was_killed: bool) 
 
 def test_a_mark_is_read_as_it_was_written() -> None:
     said = Promotion("log:1", Position(7, 9, "ab"), "other", Position(3), How.PLANNED, "sales")
-    assert Promotion.read({PROMOTED: str(said)}) == said
+    assert Promotion.read({PROMOTED: str(said)}) == Promotion.read(said.marks()) == said
+    newer = replace(said, ahead="orders, partitions of a#b@c")
+    assert Promotion.read(newer.marks()) == newer and str(newer) == str(said)
+    assert Promotion.read(said.written(newer.written({LAST_ID: "7"}))) == said, "nothing of an earlier one stays"
     for text in ("", "x", "log:1:2@other:3:4:5#planned#sales", str(said).replace("planned", "else")):
         assert Promotion.read({PROMOTED: text}) is None

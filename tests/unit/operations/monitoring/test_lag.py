@@ -16,10 +16,12 @@ from tests.support.worlds.fake_world import World, a_world
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.failover.fence import FENCED, QUOTA, FenceMark, FenceRules
+from twinhive.core.model.failover.left_mark import LEFT_FOR, LeftMark
 from twinhive.core.model.human_readable import spoken_time
 from twinhive.core.model.marks import ReplicaState
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import DatabaseAddress, Policy
+from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.hive.events.reader import read_events
 from twinhive.operations.failover.promotion import How, Promotion
 from twinhive.operations.monitoring.lag import PolicyLag, measure
@@ -32,6 +34,7 @@ from twinhive.runtime.pipeline.phases import INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
 
 PATIENCE = 20.0
+FOLLOWS_BACK = {"twinhive.policy": "sales_back", "twinhive.phase": "following"}
 
 
 def policy_of(database: str) -> Policy:
@@ -260,17 +263,32 @@ def test_an_old_primary_that_is_written_is_an_alert_until_it_is_a_replica(many: 
     position = ReplicaState.read(parameters).position
     promotion = Promotion("log-east", position, "log-west", Position(1), How.PLANNED, "sales")
     many.world.replica.set_database_parameters("sales", promotion.written(parameters))
-    assert many.alerts() == {}
+    [alert] = alerts_of(list(many.measured().values()))
+    assert "does not say that west/sales has taken over" in str(alert.error)
+    MetastoreMarker(many.world.source).leave("sales", LeftMark("sales", "west/sales"))
+    assert many.alerts() == {}, "the mark itself is no writer"
     assert many.measured()["sales"].phase == "promoted"
     many.write("sales", "plain")
     [alert] = alerts_of(list(many.measured().values()))
     assert (alert.policy, alert.kind) == ("sales", "trouble")
     assert "east/sales is written" in str(alert.error) and "2 events" in str(alert.error.found)
     old = many.world.source.database("sales")
-    many.world.source.set_database_parameters("sales", {**old.parameters, "twinhive.phase": "following"})
+    many.world.source.set_database_parameters("sales", {**old.parameters, **FOLLOWS_BACK})
     assert many.alerts() == {}
     many.world.source.expire_events(many.world.source.current_event_id())
     assert "sales" not in many.alerts(), "a gap in the log of a source that nobody follows"
+
+
+def test_a_source_that_others_have_left_or_that_is_a_replica_is_an_alert(many: Many) -> None:
+    many.load()
+    source = many.world.source
+    before = source.database("sales").parameters
+    for said, of_it in ((FOLLOWS_BACK, "is itself a replica"), ({LEFT_FOR: "sales_n:north/sales"}, "two primaries")):
+        source.set_database_parameters("sales", {**before, **said})
+        [alert] = alerts_of(list(many.measured().values()))
+        assert (alert.policy, alert.kind) == ("sales", "trouble") and of_it in str(alert.error)
+    source.set_database_parameters("sales", before)
+    assert many.alerts() == {}
 
 
 def test_a_source_that_stays_fenced_is_an_alert_until_it_is_opened(many: Many) -> None:

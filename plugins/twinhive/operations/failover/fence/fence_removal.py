@@ -13,6 +13,7 @@ from twinhive.core.model.marks import Phase
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import NameQuotas, ReadPorts, WritePorts
+from twinhive.core.step.promotion_note import end_promotion_note, promotion_note, refuse_unlike_note
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.operation import Holder
@@ -60,6 +61,8 @@ class AbortFailover:
         self._refuse_promoted(ports)
         with hold_lease(ports, Work(self.policy, holder=self.holder), LeaseKind.ABORT):
             self._refuse_promoted(ports)
+            # Of a try that was killed right before its call: nothing goes on from there.
+            end_promotion_note(ports.replica_files, self.policy)
             lines = lift_fence(ports, self.policy, self.holder, self.run_command)
         return [*(lines or self._nothing), *self._damaged(ports)]
 
@@ -69,6 +72,9 @@ class AbortFailover:
 
     def _refuse_promoted(self, ports: ReadPorts) -> None:
         _, state = replica_alone(ports, self.policy)
+        note = promotion_note(ports.replica_files, self.policy)
+        if note is not None and note.is_done:
+            refuse_unlike_note(ports, self.policy)
         if state.phase is Phase.PROMOTED:
             reverse = f"{self.policy.name}_back"
             raise Promoted(

@@ -45,7 +45,7 @@ _TASKS = f"""
 | `{PROMOTE}` | asks once more whether anything came; then one call lets the replica take over | says that it has |
 
 Before `{PROMOTE}` nothing is changed but the fence: to give up, mark the run failed and start the operation
-`failover-abort` of `operate`, which lets the writers in again. An unplanned failover asks nothing of the source, and
+`failover-abort` of `operate`, which lets the writers in again. An unplanned failover does without the source, and
 passes over what proves it equal. The same from a terminal: `twinhive failover` (docs/failover.md).
 """
 
