@@ -13,7 +13,7 @@ directory, if that or what stands there bears our mark, and no partition uses it
 
 from collections.abc import Iterable, Sequence
 
-from twinhive.core.directory_marks.directories import mark_left, table_mark, table_of
+from twinhive.core.directory_marks.directories import mark_left, table_of
 from twinhive.core.model.errors import Foreign, TryAgain
 from twinhive.core.model.files import is_below, join, relative_to
 from twinhive.core.model.next_steps import RETRIES
@@ -54,30 +54,16 @@ def leave_partitions(target: Target, table: Table, names: Sequence[str], after: 
 
 
 def _leave(target: Target, places: Iterable[str]) -> None:
-    of_people: dict[str, bool] = {}
-    found = []
-    for place in places:
-        top = _top(target, place)
-        if top not in of_people:
-            of_people[top] = _is_of_people(target, place)
-        if of_people[top]:
-            found.append(place)
-    if found:
+    if found := [place for place in places if _is_of_people(target, place)]:
         target.lease.confirm()
         in_threads(lambda place: mark_left(target.files, place, target.policy.name), found, _THREADS)
 
 
 def _is_of_people(target: Target, place: str) -> bool:
     """True below the directory of a table that bears no mark of ours: people made it, or it became theirs."""
-    top = _top(target, place)
-    return bool(top) and table_mark(target.files, top) != target.policy.name
-
-
-def _top(target: Target, place: str) -> str:
-    """Return the directory of a table that a place is, or lies in; '' for one that lies elsewhere."""
     if not is_below(place, target.root):
-        return ""
-    return join(target.root, relative_to(place, target.root).partition("/")[0])
+        return False
+    return not target.owns(join(target.root, relative_to(place, target.root).partition("/")[0]))
 
 
 def is_moved_already(target: Target, old: Partition, place: str) -> bool:

@@ -1,9 +1,9 @@
 """What every change of the replica needs: its ports, its places, its stamps."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from twinhive.core.directory_marks.directories import mark_table
+from twinhive.core.directory_marks.directories import mark_table, table_mark
 from twinhive.core.model.files import parent
 from twinhive.core.model.marks import LAST_ID, STAMP, Stamp
 from twinhive.core.model.names import TableName
@@ -32,6 +32,8 @@ class Target:
     placing: Placing
     root: str
     functions: FunctionSources
+    marked: dict[str, bool] = field(default_factory=dict)
+    """Which directories of tables bear our mark, of those that were asked for: nobody else marks while we hold it."""
 
     def apart(self) -> "Target":
         """Return the same replica for another thread, which knows for itself what is there."""
@@ -44,6 +46,13 @@ class Target:
     def own(self, directory: str) -> None:
         """Mark a table's directory as this policy's: only such directories are ever removed."""
         mark_table(self.files, directory, f"{self.policy.name}:events")
+        self.marked[directory] = True
+
+    def owns(self, directory: str) -> bool:
+        """True for a table's directory that bears this policy's mark."""
+        if directory not in self.marked:
+            self.marked[directory] = table_mark(self.files, directory) == self.policy.name
+        return self.marked[directory]
 
     def own_table(self, directory: str) -> None:
         """Mark a directory if it is a table's; those of partitions lie in one that is marked."""
