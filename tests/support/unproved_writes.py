@@ -9,7 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 from twinhive.core.model.lease_kinds import LeaseKind
-from twinhive.core.ports import Lease, LeaseKeeper, MetastoreWriter, SourceMarker, UnreadWriter, WritePorts
+from twinhive.core.ports import (
+    Lease,
+    LeaseKeeper,
+    MetastoreWriter,
+    SourceMarker,
+    UnreadWriter,
+    WritePorts,
+    proved_writes,
+)
+from twinhive.core.ports.proved_writes import unproved
 
 WRITES = frozenset(
     name for port in (UnreadWriter, MetastoreWriter, SourceMarker) for name in vars(port) if not name.startswith("_")
@@ -40,11 +49,14 @@ class ProofWatch:
         world.ports = lambda: self.ports(unwatched())
 
     def ports(self, ports: WritePorts) -> WritePorts:
-        """Return the same ports, watched. The leases of single directories, which copies hold, are not."""
+        """Return the same ports, watched behind the proofs that they make by themselves.
+
+        The leases of single directories, which copies hold, are not watched.
+        """
         return replace(
             ports,
-            replica=_Watched(ports.replica, self),
-            source_marker=_Watched(ports.source_marker, self),
+            replica=_Watched(unproved(ports.replica), self),
+            source_marker=_Watched(unproved(ports.source_marker), self),
             lease=_WatchedKeeper(ports.lease, self),
         )
 
@@ -126,4 +138,6 @@ class _WatchedLease:
 def _caller() -> str:
     """Return module and function of whoever called a watched method."""
     frame = sys._getframe(2)
+    while frame.f_globals["__name__"] == proved_writes.__name__ and frame.f_back is not None:
+        frame = frame.f_back
     return f"{frame.f_globals['__name__'].rpartition('.')[2]}.{frame.f_code.co_name}"

@@ -12,6 +12,7 @@ from tests.support.hive.fake_metastore import InMemoryMetastore
 from twinhive.core.model.objects import Database, Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import TreePorts, WritePorts
+from twinhive.core.ports.proved_writes import unproved
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 
 LISTENER = "org.apache.hive.hcatalog.listener.DbNotificationListener"
@@ -178,15 +179,15 @@ class Killable:
 
 
 def killable(ports: WritePorts, switch: KillSwitch) -> WritePorts:
-    """Return the same ports with every change under the switch."""
+    """Return the same ports with every change under the switch; a proof of a lease comes before it, and is none."""
     return WritePorts(
         source=ports.source,
-        replica=Killable(ports.replica, switch),
+        replica=Killable(unproved(ports.replica), switch),
         source_files=ports.source_files,
         replica_files=Killable(ports.replica_files, switch),
         dump_files=Killable(ports.dump_files, switch),
         lease=ports.lease,
-        source_marker=Killable(ports.source_marker, switch),
+        source_marker=Killable(unproved(ports.source_marker), switch),
         trees=TreePorts(
             Killable(ports.trees.source, switch),
             Killable(ports.trees.replica, switch),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from twinhive.core.ports.file_systems import FileReader, FileWriter
 from twinhive.core.ports.leases import LeaseKeeper
 from twinhive.core.ports.metastores import MetastoreReader, MetastoreWriter, SourceMarker
+from twinhive.core.ports.proved_writes import proved, proving_keeper
 from twinhive.core.ports.trees import TreeSource, TreeWriter
 
 
@@ -47,10 +48,20 @@ class TreePorts:
 
 @dataclass(frozen=True)
 class WritePorts(ReadPorts):
-    """What a step that changes the replica may use."""
+    """What a step that changes the replica may use, for one piece of work.
+
+    Each write of a metastore proves the leases that are held through `lease`, whatever ports a bundle is made of. The
+    proof before changes of files is the step's.
+    """
 
     replica: MetastoreWriter
     replica_files: FileWriter
     lease: LeaseKeeper
     source_marker: SourceMarker
     trees: TreePorts
+
+    def __post_init__(self) -> None:
+        leases = proving_keeper(self.lease)
+        object.__setattr__(self, "lease", leases)
+        object.__setattr__(self, "replica", proved(self.replica, leases))
+        object.__setattr__(self, "source_marker", proved(self.source_marker, leases))

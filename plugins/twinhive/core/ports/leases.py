@@ -11,7 +11,11 @@ class Lease(Protocol):
     """The right to write to a policy's replica, held until released or taken over."""
 
     def confirm(self) -> None:
-        """Prove that the lease is still ours; raises LeaseLost. Called before each batch of changes."""
+        """Prove that the lease is still ours; raises LeaseLost.
+
+        Called before each batch of renames, or of other changes of files. Writes of a metastore do so by themselves
+        (`proved_writes`).
+        """
         ...
 
 

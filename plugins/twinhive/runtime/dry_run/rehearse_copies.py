@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from twinhive.core.ports.proved_writes import unproved
 from twinhive.federation.placement.copy_lists import objects_of
 from twinhive.federation.placement.list_copies import ListCopies
 from twinhive.federation.placement.placement_layout import copies_directory
@@ -14,7 +15,7 @@ def list_copies(rehearsing: Rehearsing, _: object) -> object:
     """Look at all that may have changed; what the step would write, alter and remove is told."""
     listed = ListCopies(rehearsing.work(policy=rehearsing.copying_nothing)).run(rehearsing.ports)
     # Nothing but marks is altered: those that go come first.
-    metastore = cast(PretendedMetastore, rehearsing.ports.replica)
+    metastore = cast(PretendedMetastore, unproved(rehearsing.ports.replica))
     altered = dict.fromkeys(name for _, name in metastore.calls)
     unmarked = PlanSection("take marks away from", "objects", listed.unmarked, tuple(altered)[: listed.unmarked])
     dated = PlanSection("date marks anew of", "objects", listed.dated, tuple(altered)[listed.unmarked :])

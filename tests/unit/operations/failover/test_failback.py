@@ -20,6 +20,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import TableKind
 from twinhive.core.model.policy import DatabaseAddress, Policy
 from twinhive.core.ports import TreePorts, WritePorts
+from twinhive.core.ports.proved_writes import unproved
 from twinhive.core.step.step_base import Work
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.operations.actions.pause import Unpause
@@ -362,7 +363,7 @@ def test_what_was_not_failed_over_from_is_not_touched(
 
 def test_the_sides_are_those_of_the_reverse_policy() -> None:
     switched = Switched()
-    assert [side.metastore for side in sides_of(switched.ports(), BACK)] == [
+    assert [unproved(side.metastore) for side in sides_of(switched.ports(), BACK)] == [
         switched.world.replica,
         switched.world.source,
     ]

@@ -30,6 +30,7 @@ from twinhive.core.model.files import join
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import LAST_ID, PHASE, POLICY, TARGET_FOR, Phase
 from twinhive.core.model.quarantine import with_frozen
+from twinhive.core.ports.proved_writes import unproved
 from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.replica_status import read_status
 from twinhive.operations.actions.unlock import Unlock
@@ -203,7 +204,8 @@ def test_what_is_written_while_both_sides_are_compared_is_noticed(followed: Foll
     def release(*_: object, **__: object) -> None:
         raise AssertionError("it was promoted")
 
-    listing = ports.replica.table_names
+    replica = unproved(ports.replica)
+    listing = replica.table_names
 
     def listed(database: str) -> list[str]:
         if not calls:
@@ -216,7 +218,7 @@ def test_what_is_written_while_both_sides_are_compared_is_noticed(followed: Foll
         return listing(database)
 
     followed.world.replica.set_database_parameters = release
-    operation = Failover(followed.policy, HOLDER, wait=lambda seconds: setattr(ports.replica, "table_names", listed))
+    operation = Failover(followed.policy, HOLDER, wait=lambda seconds: setattr(replica, "table_names", listed))
     try:
         with pytest.raises((ActNow, TryAgain), match="is still written" if is_applied else None):
             operation.run(ports)

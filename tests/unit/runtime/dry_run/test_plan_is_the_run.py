@@ -23,6 +23,7 @@ from twinhive.core.model.marks import Phase, ReplicaState
 from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.policy import EVERY_EVENT, WINDOW_END, Policy
 from twinhive.core.ports import MetastoreReader, MetastoreWriter, WritePorts
+from twinhive.core.ports.proved_writes import unproved
 from twinhive.runtime.dry_run.phase_plan import PhasePlan
 from twinhive.runtime.dry_run.pretended_metastore import Call
 from twinhive.runtime.dry_run.pretended_ports import pretended
@@ -85,7 +86,7 @@ def objects(name: str, given: tuple[Any, ...], keys: tuple[str, ...]) -> list[st
 def planned(ports: WritePorts, policy: Policy) -> tuple[PhasePlan, list[Call]]:
     rehearsing = Rehearsing("incremental", pretended(untouchable(ports)), policy, lambda line: None, RunOptions())
     plan = rehearsed(rehearsing)
-    return plan, rehearsing.ports.replica.calls  # type: ignore[attr-defined]
+    return plan, unproved(rehearsing.ports.replica).calls  # type: ignore[attr-defined]
 
 
 def recorded(ports: WritePorts) -> tuple[WritePorts, Recorded]:
