@@ -138,7 +138,7 @@ def shows_sets_before_their_marks(patch: Patch) -> None:
 
 def hides_sets_too_late(patch: Patch) -> None:
     """A set shows while what was promised is written anew."""
-    patch.setattr(ShowSets, "hide_unmarked", lambda self, lease: None)
+    patch.setattr(ShowSets, "hide_unmarked", lambda self: None)
 
 
 def excuses_all_that_changes(patch: Patch) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState, mark_on, with_mark
 from twinhive.core.model.placement.touches import Values, ticket_of
-from twinhive.core.ports import Lease, WritePorts
+from twinhive.core.ports import WritePorts
 from twinhive.federation.placement.copied_objects import Marked, values_of
 from twinhive.federation.placement.copy_freshness import marked_objects
 from twinhive.federation.placement.former_locations import Known, OldPlace, late_paths, remembered_old
@@ -19,7 +19,7 @@ UNTOLD = DirectoryState(0, 0)
 """In the mark of an old place that holds what the new one does not: no directory is like that, so nobody reads it."""
 
 
-def settle_old_place(ports: WritePorts, lease: Lease, switching: Switching) -> list[str]:
+def settle_old_place(ports: WritePorts, switching: Switching) -> list[str]:
     """Correct the marks of the old place; return the files there that came too late: the new place has them not."""
     table = ports.replica.table(switching.name)
     if table is None:
@@ -32,7 +32,7 @@ def settle_old_place(ports: WritePorts, lease: Lease, switching: Switching) -> l
         there = objects_now(ports.replica, switching.name, some)
         changed, files = _judged(ports, switching, there, known)
         late += files
-        _write(ports, lease, switching, {values: (there[values], mark) for values, mark in changed.items()}, event_id)
+        _write(ports, switching, {values: (there[values], mark) for values, mark in changed.items()}, event_id)
     return late
 
 
@@ -65,7 +65,6 @@ def _judged(
 
 def _write(
     ports: WritePorts,
-    lease: Lease,
     switching: Switching,
     marks: Mapping[Values, tuple[Marked, CopyMark | None]],
     event_id: int,
@@ -75,11 +74,10 @@ def _write(
     for one, mark in marks.values():
         changed = one.with_parameters(with_mark(one.parameters, switching.move.source, mark, ticket))
         if isinstance(changed, Table):
-            switching.alter(ports, lease, changed, event_id)
+            switching.alter(ports, changed, event_id)
         elif isinstance(changed, Partition):
             partitions.append(changed)
     if partitions:
-        lease.confirm()
         ports.replica.alter_partitions(partitions)
         # What others have altered meanwhile makes its old place no copy by itself.
-        list(restore_overwritten(ports, lease, switching.policy, switching.name, marks.keys(), event_id))
+        list(restore_overwritten(ports, switching.policy, switching.name, marks.keys(), event_id))

@@ -13,7 +13,7 @@ from twinhive.core.model.human_readable import readable
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
-from twinhive.core.ports import Lease, ReadPorts, WritePorts
+from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Detail, Then, Work
 from twinhive.federation.placement.copied_objects import CopyObject
@@ -84,8 +84,8 @@ class ListCopies:
         self._claim(ports)
         with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
             found = _Decided.look(ports, policy, log_id, self.now())
-            unmarked = self._take_marks_away(ports, lease, found)
-            dated = self._date_marks_anew(ports, lease, found)
+            unmarked = self._take_marks_away(ports, found)
+            dated = self._date_marks_anew(ports, found)
             sweeping = sweep(ports, lease, policy, found.used(), self.now()) if found.changes_places else None
             lease.confirm()
             if not found.needed:
@@ -133,19 +133,19 @@ class ListCopies:
         claim(ports.replica_files, directory, copies_mark(policy), _is_of_no_earlier, for_others=True)
         claim_staging(ports.replica_files, policy)
 
-    def _take_marks_away(self, ports: WritePorts, lease: Lease, found: "_Decided") -> int:
+    def _take_marks_away(self, ports: WritePorts, found: "_Decided") -> int:
         removed = 0
         for one in found.looked:
             if one.stale:
-                removed += remove_marks(ports, lease, self.work.policy, one.name, one.stale)
+                removed += remove_marks(ports, self.work.policy, one.name, one.stale)
                 self.work.report(f"{one.name}: {len(one.stale)} copies are not what they were made of; their marks go")
         return removed
 
-    def _date_marks_anew(self, ports: WritePorts, lease: Lease, found: "_Decided") -> int:
+    def _date_marks_anew(self, ports: WritePorts, found: "_Decided") -> int:
         dated = 0
         for one in found.looked:
             event_id = found.news.end.event_id
-            some, restored = date_anew(ports, lease, self.work.policy, one, found.due, event_id)
+            some, restored = date_anew(ports, self.work.policy, one, found.due, event_id)
             dated += some
             for name in restored:
                 self.work.report(changed_meanwhile(one.name, name))

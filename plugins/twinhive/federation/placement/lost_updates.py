@@ -28,7 +28,7 @@ from twinhive.core.model.objects import Table
 from twinhive.core.model.placement.copy_marks import TICKET
 from twinhive.core.model.placement.touches import Values, ticket_of
 from twinhive.core.model.policy import Policy
-from twinhive.core.ports import Lease, WritePorts
+from twinhive.core.ports import WritePorts
 from twinhive.federation.placement.copied_objects import Marked
 from twinhive.federation.placement.marking_copies import Marks, has_mark, in_pieces, objects_now, write_marks
 from twinhive.hive.events.decoder import decode_event
@@ -46,7 +46,6 @@ _CHANGES = _ALTERS | {
 
 def rewrite_marks(
     ports: WritePorts,
-    lease: Lease,
     policy: Policy,
     name: TableName,
     values: Iterable[Values],
@@ -63,23 +62,23 @@ def rewrite_marks(
         there = objects_now(ports.replica, name, some)
         marks = marks_of({one: there[one] for one in some if one in there})
         if marks:
-            write_marks(ports, lease, policy, there, marks, newest)
-            restored += restore_overwritten(ports, lease, policy, name, marks.keys(), newest)
+            write_marks(ports, policy, there, marks, newest)
+            restored += restore_overwritten(ports, policy, name, marks.keys(), newest)
             written += len(marks)
     return written, restored
 
 
-def remove_marks(ports: WritePorts, lease: Lease, policy: Policy, name: TableName, stale: Sequence[Values]) -> int:
+def remove_marks(ports: WritePorts, policy: Policy, name: TableName, stale: Sequence[Values]) -> int:
     """Take the marks of some objects of a table away; return of how many. Raises LeaseLost."""
 
     def none(there: Mapping[Values, Marked]) -> Marks:
         return {values: None for values, one in there.items() if has_mark(one, policy)}
 
-    return rewrite_marks(ports, lease, policy, name, stale, none)[0]
+    return rewrite_marks(ports, policy, name, stale, none)[0]
 
 
 def restore_overwritten(
-    ports: WritePorts, lease: Lease, policy: Policy, name: TableName, marked: Collection[Values], after_event: int
+    ports: WritePorts, policy: Policy, name: TableName, marked: Collection[Values], after_event: int
 ) -> Iterator[str]:
     """Write back what others have altered or made anew between an event and our call; yield the names of that."""
     ticket = ticket_of(after_event, policy.replica.cluster)
@@ -90,7 +89,7 @@ def restore_overwritten(
     left = follows.objects
     between = {values: one for values, one in left.items() if values in marked}
     for values, one in between.items():
-        write_marks(ports, lease, policy, {values: one}, {values: None}, ports.source.current_event_id())
+        write_marks(ports, policy, {values: one}, {values: None}, ports.source.current_event_id())
         yield str(name) if isinstance(one, Table) or values is None else str(values)
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
-from twinhive.core.ports import EventLog, Lease, WritePorts
+from twinhive.core.ports import EventLog, WritePorts
 from twinhive.federation.placement.copied_objects import Marked
 from twinhive.federation.placement.copy_freshness import TableFound, our_mark
 from twinhive.federation.placement.lost_updates import rewrite_marks
@@ -52,9 +52,7 @@ def oldest_after(found: TableFound, due: int, event_id: int) -> int | None:
     return min((event_id if mark.event_id <= due else mark.event_id for mark in found.marks.values()), default=None)
 
 
-def date_anew(
-    ports: WritePorts, lease: Lease, policy: Policy, found: TableFound, due: int, event_id: int
-) -> tuple[int, list[str]]:
+def date_anew(ports: WritePorts, policy: Policy, found: TableFound, due: int, event_id: int) -> tuple[int, list[str]]:
     """Let marks that are due bear an event as of which the copies were found fresh.
 
     Return of how many, and the names of objects that others have changed in the same moment. Raises LeaseLost.
@@ -65,4 +63,4 @@ def date_anew(
         same = (values for values, one in there.items() if our_mark(one, policy) == due_marks[values])
         return {values: replace(due_marks[values], event_id=event_id) for values in same}
 
-    return rewrite_marks(ports, lease, policy, found.name, due_marks, newer)
+    return rewrite_marks(ports, policy, found.name, due_marks, newer)

@@ -8,7 +8,7 @@ from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.placement.copy_marks import CopyMark, mark_on, with_mark
 from twinhive.core.model.placement.touches import Values, ticket_of
 from twinhive.core.model.policy import Policy
-from twinhive.core.ports import Lease, MetastoreReader, WritePorts
+from twinhive.core.ports import MetastoreReader, WritePorts
 from twinhive.federation.placement.copied_objects import Marked
 
 Marks = Mapping[Values, CopyMark | None]
@@ -30,9 +30,7 @@ def _fits(table: Table, values: tuple[str, ...]) -> bool:
     return len(values) == len(table.partition_keys)
 
 
-def write_marks(
-    ports: WritePorts, lease: Lease, policy: Policy, there: Mapping[Values, Marked], marks: Marks, event_id: int
-) -> None:
+def write_marks(ports: WritePorts, policy: Policy, there: Mapping[Values, Marked], marks: Marks, event_id: int) -> None:
     """Write marks, by one call; `there` are the objects as they have just been read, `event_id` was the newest then."""
     cluster = policy.replica.cluster
     ticket = ticket_of(event_id, cluster)
@@ -43,10 +41,8 @@ def write_marks(
         if isinstance(one, Partition):
             partitions.append(one.with_parameters(parameters))
         else:
-            lease.confirm()
             ports.replica.alter_table(one.name, one.with_parameters(parameters))
     if partitions:
-        lease.confirm()
         ports.replica.alter_partitions(partitions)
 
 

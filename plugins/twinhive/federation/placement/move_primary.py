@@ -11,7 +11,7 @@ from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Table
 from twinhive.core.model.placement.copy_marks import primary_of
 from twinhive.core.model.policy import Policy
-from twinhive.core.ports import Lease, ReadPorts, WritePorts
+from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Report, Work
 from twinhive.federation.placement.copied_objects import Marked, values_of
@@ -190,13 +190,13 @@ class MovePrimary:
             PublishCopies(self._work).run(ports)
 
     def _fenced(self, ports: WritePorts) -> bool:
-        with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease:
+        with hold_lease(ports, self._work, LeaseKind.PLACEMENT):
             event_id = ports.source.current_event_id()
             table = self._table(ports)
             if move_of(table.parameters) is not None:
                 return True
             forget_old(ports.replica_files, self.policy)  # what a move before this one has left
-            return self._switching.fence(ports, lease, table, event_id)
+            return self._switching.fence(ports, table, event_id)
 
     def _switched(self, ports: WritePorts) -> bool:
         with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease:
@@ -209,8 +209,8 @@ class MovePrimary:
     def _finish(self, ports: WritePorts) -> None:
         """Look at the old place once more, then take the mark of the move away. Raises ActNow for late files."""
         switching = self._switching
-        with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease:
-            if late := settle_old_place(ports, lease, switching):
+        with hold_lease(ports, self._work, LeaseKind.PLACEMENT):
+            if late := settle_old_place(ports, switching):
                 raise ActNow(
                     f"{self.name} has moved {self._move}; {len(late)} files came to the old place too late for it",
                     found=", ".join(late[:_EXAMPLES]),
@@ -220,12 +220,12 @@ class MovePrimary:
             table = self._table(ports)
             marked = marked_objects(ports.source, table, self.policy) if table.partition_keys else ()
             stale = [values_of(one) for one in marked if our_mark(one, self.policy)]
-            remove_marks(ports, lease, self.policy, self.name, stale)
-            self._take_fence_away(ports, lease)
+            remove_marks(ports, self.policy, self.name, stale)
+            self._take_fence_away(ports)
             forget_old(ports.replica_files, self.policy)
             clear_work(ports, self.policy)
 
-    def _take_fence_away(self, ports: WritePorts, lease: Lease) -> None:
+    def _take_fence_away(self, ports: WritePorts) -> None:
         """Write the table without the mark of the move, as it is now: it was altered meanwhile, perhaps by others."""
         for _ in range(_ROUNDS):
             event_id = ports.source.current_event_id()
@@ -233,7 +233,7 @@ class MovePrimary:
             if move_of(table.parameters) is None:
                 return
             free = table.with_parameters(without_fence(table.parameters))
-            if self._switching.alter(ports, lease, free, event_id):
+            if self._switching.alter(ports, free, event_id):
                 return
         raise TryAgain(
             f"{self.name} has moved {self._move}, and still bears the mark of the move",

@@ -45,9 +45,9 @@ class Switching:
         """Return what is still at home at the old place: partitions, or the table."""
         return [values_of(one) for one in marked_objects(ports.source, table, self.policy) if not self.is_moved(one)]
 
-    def fence(self, ports: WritePorts, lease: Lease, table: Table, event_id: int) -> bool:
+    def fence(self, ports: WritePorts, table: Table, event_id: int) -> bool:
         """Mark the table, which was read after an event, as being moved; False when it was altered meanwhile."""
-        return self.alter(ports, lease, table.with_parameters(self.move.fenced(table.parameters)), event_id)
+        return self.alter(ports, table.with_parameters(self.move.fenced(table.parameters)), event_id)
 
     def switch_partitions(self, ports: WritePorts, lease: Lease, table: Table) -> bool:
         """Switch the partitions that wait, by as few calls as can be; False when one is not what was copied."""
@@ -60,7 +60,7 @@ class Switching:
             lease.confirm()
             become_homes(ports.replica_files, self.policy, [str(one.location) for one in switched])
             ports.replica.alter_partitions([one for one in switched if isinstance(one, Partition)])
-            if list(restore_overwritten(ports, lease, self.policy, self.name, there.keys(), event_id)):
+            if list(restore_overwritten(ports, self.policy, self.name, there.keys(), event_id)):
                 return False
         return True
 
@@ -85,17 +85,14 @@ class Switching:
             return False
         assert isinstance(switched, Table)
         belongs = switched.with_parameters({**switched.parameters, CLUSTER: self.move.target})
-        return self.alter(ports, lease, belongs, event_id, self.move.stamp)
+        return self.alter(ports, belongs, event_id, self.move.stamp)
 
-    def alter(
-        self, ports: WritePorts, lease: Lease, changed: Table, event_id: int, expected_stamp: str | None = None
-    ) -> bool:
+    def alter(self, ports: WritePorts, changed: Table, event_id: int, expected_stamp: str | None = None) -> bool:
         """Alter the table, of which all was read after an event; False when somebody else has done so meanwhile."""
         ticket = {TICKET: ticket_of(event_id, self.policy.replica.cluster)}
-        lease.confirm()
         changed = changed.with_parameters({**changed.parameters, **ticket})
         ports.replica.alter_table(self.name, changed, expected=expected_stamp)
-        return not list(restore_overwritten(ports, lease, self.policy, self.name, [None], event_id))
+        return not list(restore_overwritten(ports, self.policy, self.name, [None], event_id))
 
     def _switched(self, ports: WritePorts, there: Mapping[Values, Marked], event_id: int) -> list[Marked]:
         """Return those objects that are whole and fresh at the new place, as they are when they are at home there."""

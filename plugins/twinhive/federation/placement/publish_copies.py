@@ -121,8 +121,8 @@ class _Publishing:
         policy = self.work.policy
         due = {values: mark for values, mark in marks.items() if not self._is_marked(now[values], mark)}
         if due:
-            write_marks(self.ports, self.lease, policy, now, due, event_id)
-            for restored in restore_overwritten(self.ports, self.lease, policy, name, due.keys(), event_id):
+            write_marks(self.ports, policy, now, due, event_id)
+            for restored in restore_overwritten(self.ports, policy, name, due.keys(), event_id):
                 self.work.report(changed_meanwhile(name, restored))
 
     def _is_marked(self, one: Marked, mark: CopyMark) -> bool:

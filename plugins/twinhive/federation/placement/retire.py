@@ -47,7 +47,7 @@ class RetirePlacement:
         lines = []
         with hold_lease(ports, Work(self.policy, holder=self.holder), LeaseKind.PLACEMENT) as lease:
             for name, some in dict(_marked(ports.source, self.policy)).items():
-                removed = remove_marks(ports, lease, self.policy, name, some)
+                removed = remove_marks(ports, self.policy, name, some)
                 lines.append(f"{name}: the marks of {removed} copies are taken away")
             lease.confirm()
             if owned := owned_copies(ports.replica_files, self.policy):

@@ -20,7 +20,7 @@ from twinhive.core.model.sets.set_mark import FOREVER, SETS_TABLE, SetMark, sets
 from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.core.model.text import ResyncTable, Text
 from twinhive.core.model.thrift_objects import key_types, new_partition
-from twinhive.core.ports import Lease, WritePorts
+from twinhive.core.ports import WritePorts
 from twinhive.core.step.step_base import Detail, Work
 from twinhive.publishing.set_visibility.changed_marks import ToLookAt, find_changed, table_ids
 from twinhive.publishing.set_visibility.later_events import LaterEvents
@@ -77,7 +77,7 @@ class ShowSets:
         plan = self._judged(set_changes(done, shown, sides.has, self.clock()), sides)
         return replace(plan, of=self._to_keep(of, plan, sides))
 
-    def hide_unmarked(self, lease: Lease) -> None:
+    def hide_unmarked(self) -> None:
         """Hide what was unmarked before its data changes here: who finds a set finds what was promised.
 
         A set that was unmarked and marked again is hidden too; it shows again behind its data.
@@ -90,14 +90,14 @@ class ShowSets:
         shown = self._shown(of, marks.values())
         gone = [mark for mark in set_changes((), shown, lambda mark: True, self.clock()).hide if mark.name not in marks]
         again = [one for one in shown if one.name in marks and is_marked_anew(one, marks[one.name])]
-        self._hide([*gone, *again], lease)
+        self._hide([*gone, *again])
         if of.names is not None and of.is_worth_keeping:
             write_looked(ports.replica_files, policy, replace(of.looked, open=of.names))
 
-    def carry_out(self, plan: SetsPlan, lease: Lease) -> None:
+    def carry_out(self, plan: SetsPlan) -> None:
         """Show and hide under the lease, at most 1,000 sets a call; say what is held."""
-        self._hide(plan.hide, lease)
-        if not plan.show or self._show(plan.show, lease):
+        self._hide(plan.hide)
+        if not plan.show or self._show(plan.show):
             self.note(plan)
 
     def note(self, plan: SetsPlan) -> None:
@@ -172,21 +172,19 @@ class ShowSets:
         """Note before a change whose it is."""
         write_run_of_sets(self.ports.replica_files, self.policy, self.work.holder.get("run", ""))
 
-    def _hide(self, marks: Sequence[SetMark], lease: Lease) -> None:
+    def _hide(self, marks: Sequence[SetMark]) -> None:
         if marks:
             self._note_run()
         for mark in marks:
             self.work.report(Detail(_ON, f"set {mark.spec} of {mark.table.table} is hidden: the source has it no more"))
         for start in range(0, len(marks), _PER_CALL):
-            lease.confirm()
             names = [mark.name for mark in marks[start : start + _PER_CALL]]
             self.ports.replica.drop_partitions(self._table, names, delete_data=True)
 
-    def _show(self, marks: Sequence[SetMark], lease: Lease) -> bool:
+    def _show(self, marks: Sequence[SetMark]) -> bool:
         """Return whether all show: somebody may mark on the replica at this moment."""
         replica = self.ports.replica
         self._note_run()
-        lease.confirm()
         # With a stamp it is the replica's: a load that begins anew drops it with all tables.
         stamp = Stamp(self.state.log_id or "", self.state.position.event_id)
         table = make_sets_table(replica, self.policy.replica.database, None, stamped({}, stamp))
@@ -201,7 +199,6 @@ class ShowSets:
                     new.append(partition)
                 else:
                     old.append(replace(partition, thrift=there.thrift, location=there.location))
-            lease.confirm()
             try:
                 replica.add_partitions(new)
                 replica.alter_partitions(old)

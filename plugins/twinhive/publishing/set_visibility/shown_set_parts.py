@@ -20,7 +20,7 @@ def hide_sets_before_window(run: ApplyStage) -> ApplyStage:
     if run.work.part_of is LeaseKind.STATEMENT:
         return run
     try:
-        sets_of(run.work, run.ports, run.log_id).hide_unmarked(run.lease)
+        sets_of(run.work, run.ports, run.log_id).hide_unmarked()
     except ActNow as error:
         if may_pass(error, is_last_try=run.work.is_last_try):
             raise
@@ -34,7 +34,7 @@ def show_sets_after_window(run: ApplyStage) -> ApplyStage:
         return run
     try:
         sets = sets_of(run.work, run.ports, run.log_id)
-        sets.carry_out(sets.plan(), run.lease)
+        sets.carry_out(sets.plan())
     except LeaseLost:
         raise
     except TwinhiveError as error:
@@ -67,10 +67,10 @@ def _show(work: Work, ports: WritePorts) -> None:
     if not plan.changes:
         sets.note(plan)
         return
-    with hold_lease(ports, work, LeaseKind.EVENTS) as lease:
+    with hold_lease(ports, work, LeaseKind.EVENTS):
         # Somebody may have changed the replica since it was compared.
         if read_state(ports.replica, work.policy, log_id).position == sets.state.position:
-            sets.carry_out(plan, lease)
+            sets.carry_out(plan)
 
 
 def _say(work: Work, error: TwinhiveError) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.marks import ReplicaState, with_position
 from twinhive.core.model.objects import Parameters
-from twinhive.core.ports import Lease, MetastoreWriter
+from twinhive.core.ports import MetastoreWriter
 
 _MOST_EVENTS_BETWEEN = 500
 
@@ -23,13 +23,11 @@ class Progress:
     def __init__(
         self,
         replica: MetastoreWriter,
-        lease: Lease,
         database: str,
         parameters: Parameters,
         write_first: Callable[[], None] = _nothing,
     ) -> None:
         self._replica = replica
-        self._lease = lease
         self._database = database
         self._parameters = dict(parameters)
         self._write_first = write_first
@@ -74,6 +72,5 @@ class Progress:
         position = position or self.position
         written = with_position(parameters, position)
         self._write_first()
-        self._lease.confirm()
         self._replica.set_database_parameters(self._database, written)
         self._parameters, self.position = written, position

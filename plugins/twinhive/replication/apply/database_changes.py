@@ -39,7 +39,7 @@ class DatabaseChanges:
         self._left_out = left_out
         self._is_final = is_final
         files = FunctionFiles(target.functions, target.files, target.lease, target.root)
-        self._functions = Functions(target.replica, target.lease, target.policy.replica.database, files)
+        self._functions = Functions(target.replica, target.policy.replica.database, files)
 
     def change(self, change: OfDatabases | OfFunctions, event: Event, progress: Progress) -> bool:
         """Apply one change; False when there is nothing to do."""
@@ -113,7 +113,6 @@ def take_over_owner(target: Target, source: Database) -> bool:
     there = target.replica.database(target.policy.replica.database)
     if there is None or (there.owner, there.comment) == (source.owner, source.comment):
         return False
-    target.lease.confirm()
     target.replica.alter_database(replace(there, owner=source.owner, comment=source.comment))
     return True
 

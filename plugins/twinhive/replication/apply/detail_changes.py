@@ -57,7 +57,6 @@ class DetailChanges:
         table = self._still_to_change(change.table, event)
         if table is None or self._is_past_parent(change, event):
             return False
-        target.lease.confirm()
         try:
             target.replica.add_constraints(table.name, change.kind, change.constraints)
         except AlreadyThere:
@@ -88,7 +87,6 @@ class DetailChanges:
         if table is None:
             return False
         progress.before_removal()
-        target.lease.confirm()
         target.replica.drop_constraint(table.name, change.name)
         progress.after_removal(event.position)
         return True
@@ -104,7 +102,6 @@ class DetailChanges:
             raise missing_partition(target.policy, table.name, name)
         if target.twin.is_at(partition, event.event_id):
             return False
-        target.lease.confirm()
         try:
             target.replica.set_statistics(table.name, change.statistics)
         except (Missing, Refused) as error:
@@ -122,7 +119,6 @@ class DetailChanges:
         if target.twin.is_at(partition, event.event_id):
             return False
         progress.before_removal()
-        target.lease.confirm()
         try:
             target.replica.delete_statistics(table.name, name, change.column)
         except (Missing, Refused) as error:

@@ -6,7 +6,7 @@ from twinhive.core.model.errors import AlreadyThere, Refused, refused_as
 from twinhive.core.model.files import is_below
 from twinhive.core.model.objects import Function
 from twinhive.core.model.text import Clear
-from twinhive.core.ports import Lease, MetastoreWriter
+from twinhive.core.ports import MetastoreWriter
 from twinhive.replication.apply.function_files import FunctionFiles
 
 
@@ -26,7 +26,6 @@ class Functions:
     """The functions of a replica's database."""
 
     replica: MetastoreWriter
-    lease: Lease
     database: str
     files: FunctionFiles
 
@@ -38,7 +37,6 @@ class Functions:
         resources = self.files.bring(function, event_id)
         wanted = function.at(self.database, resources)
         try:
-            self.lease.confirm()
             self.replica.create_function(wanted)
         except AlreadyThere:
             there = {one.name: one for one in self.replica.functions(self.database)}.get(wanted.name)
@@ -50,7 +48,6 @@ class Functions:
 
     def drop(self, name: str) -> None:
         """Drop a function; one that is not there is fine."""
-        self.lease.confirm()
         try:
             self.replica.drop_function(self.database, name)
         except Refused as error:

@@ -190,7 +190,6 @@ class Lane:
         trouble = ObjectTrouble.of(error, action)
         if table is None or not self._quarantine.accepts(error):
             raise trouble from error
-        self._target.lease.confirm()
         self._quarantine.freeze(table, trouble)
         self._target.twin.forget_table(self._target.on_replica(table))
         self._hold_back(action, table)

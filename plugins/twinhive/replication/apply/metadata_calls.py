@@ -20,14 +20,12 @@ def create_table(target: Target, made: Table) -> None:
 
     One that changes type or place of tables is not followed: raises ActNow, without the table.
     """
-    target.lease.confirm()
     with absent_before():
         target.replica.create_table(made)
     target.twin.forget_table(made.name)
     found = target.twin.existing(made.name)
     if (found.table_type, found.location) == (made.table_type, made.location):
         return
-    target.lease.confirm()
     target.replica.drop_table(made.name, delete_data=False)
     target.twin.drop_table(made.name)
     raise ActNow(
@@ -43,7 +41,6 @@ def create_table(target: Target, made: Table) -> None:
 def alter_table(target: Target, there: Table, after: Table, *, cascade: bool = False) -> None:
     """Replace a table, unless somebody else has changed it meanwhile."""
     leave_for(target, there, after)
-    target.lease.confirm()
     target.replica.alter_table(there.name, after, expected=there.parameters.get(STAMP), cascade=cascade)
     if cascade or after.name != there.name:
         target.twin.drop_table(there.name)
@@ -59,7 +56,6 @@ def remove_table(target: Target, there: Table, progress: Progress) -> None:
 def drop_table(target: Target, there: Table) -> None:
     """Drop a table without its data."""
     leave_table(target, there)
-    target.lease.confirm()
     target.replica.drop_table(there.name, delete_data=False)
     target.twin.drop_table(there.name)
 
@@ -67,7 +63,6 @@ def drop_table(target: Target, there: Table) -> None:
 def add_partitions(target: Target, table: Table, partitions: Sequence[Partition]) -> None:
     """Add partitions of one table in one call."""
     if partitions:
-        target.lease.confirm()
         with absent_before():
             target.replica.add_partitions(partitions)
         _remember(target, table, partitions)
@@ -77,7 +72,6 @@ def alter_partitions(target: Target, table: Table, partitions: Sequence[Partitio
     """Replace partitions of one table in one call."""
     if partitions:
         leave_partitions(target, table, [one.name(table.partition_keys) for one in partitions], partitions)
-        target.lease.confirm()
         target.replica.alter_partitions(partitions)
         _remember(target, table, partitions)
 
@@ -90,7 +84,6 @@ def _remember(target: Target, table: Table, partitions: Sequence[Partition]) -> 
 def drop_partitions(target: Target, table: Table, names: Sequence[str]) -> None:
     """Drop partitions of one table in one call, without their data."""
     leave_partitions(target, table, names)
-    target.lease.confirm()
     target.replica.drop_partitions(table.name, names, delete_data=False)
     for name in names:
         target.twin.put_partition(table.name, name, None)
@@ -99,7 +92,6 @@ def drop_partitions(target: Target, table: Table, names: Sequence[str]) -> None:
 def rename_partition(target: Target, table: Table, old: Partition, renamed: Partition) -> None:
     """Give a partition another name, and read back where the metastore has put it."""
     old_name, new_name = (each.name(table.partition_keys) for each in (old, renamed))
-    target.lease.confirm()
     target.replica.rename_partition(old.values, renamed)
     target.twin.put_partition(table.name, old_name, None)
     target.twin.put_partition(table.name, new_name, target.replica.partitions(table.name, [new_name])[0])

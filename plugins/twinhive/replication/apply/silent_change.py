@@ -4,7 +4,6 @@ An object never goes back: one that an event has shaped since its content was re
 it wrote its position, stays as it is.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twinhive.core.model.changes.contents import SourceFile
@@ -55,7 +54,7 @@ def apply_silent_change(target: Target, change: SilentChange, event_id: int, tok
     target.placing.place(table.name, location, change.files)
     after = partition.at(table.name, location).with_parameters({**partition.parameters, **marks})
     leave_partitions(target, table, [change.partition], [after])
-    _alter_partitions(target, [after])
+    target.replica.alter_partitions([after])
     return True
 
 
@@ -67,11 +66,5 @@ def _is_past(there: Table | Partition, event_id: int) -> bool:
 def _alter_table(target: Target, table: Table, location: str, marks: dict[str, str]) -> None:
     after = table.at(table.name, location).with_parameters({**table.parameters, **marks})
     leave_for(target, table, after)
-    target.lease.confirm()
     target.replica.alter_table(table.name, after, expected=table.parameters.get(STAMP))
     target.twin.put_table(after)
-
-
-def _alter_partitions(target: Target, partitions: Sequence[Partition]) -> None:
-    target.lease.confirm()
-    target.replica.alter_partitions(partitions)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from twinhive.core.model.constraints import FOREIGN_KEY, Constraint
 from twinhive.core.model.errors import AlreadyThere, Missing, Refused
 from twinhive.core.model.objects import Table
-from twinhive.core.ports import Lease, MetastoreWriter
+from twinhive.core.ports import MetastoreWriter
 
 
-def constrain(replica: MetastoreWriter, lease: Lease, table: Table) -> Iterator[str]:
+def constrain(replica: MetastoreWriter, table: Table) -> Iterator[str]:
     """Add those of a table's constraints that are not there yet; yield what cannot be added, with the reason.
 
     `table` has its name on the replica. Foreign keys come last: the tables they refer to must be there. Not even a
@@ -18,7 +18,6 @@ def constrain(replica: MetastoreWriter, lease: Lease, table: Table) -> Iterator[
     wanted = table.constraints or ()
     there = {one.name for one in replica.constraints(table.name)} if wanted else frozenset()
     for some in _calls(one for one in wanted if one.name not in there):
-        lease.confirm()
         try:
             replica.add_constraints(table.name, some[0].kind, [text for one in some for text in one.structs])
         except (AlreadyThere, Missing, Refused) as error:

@@ -107,7 +107,7 @@ class LoadingDump:
 
         Returns how many of each the replica has of this dump.
         """
-        tables, per_call = Tables(self.ports.replica, self.lease), self.work.policy.options.partitions_per_call
+        tables, per_call = Tables(self.ports.replica), self.work.policy.options.partitions_per_call
         managed = self._remembered(record for record in self._records() if not record.table.is_external)
         # A piece is read when a thread is free for it: how much is in memory does not depend on the table.
         pieces = (piece for record in managed for piece in _pieces(record, per_call))
@@ -132,7 +132,7 @@ class LoadingDump:
         placement = self.placement(record.table)
         is_new = tables.put(placement.replica)
         if record.partitions:
-            register_partitions(self.ports.replica, placement, record.partitions, self.stamp, self.lease, is_new=is_new)
+            register_partitions(self.ports.replica, placement, record.partitions, self.stamp, is_new=is_new)
             line = f"registered {placement.replica.name}: {len(record.partitions)} partitions"
             self.work.report(Detail("Registering partitions", line))
 
@@ -166,7 +166,7 @@ class LoadingDump:
 
         def add(tables: Iterable[Table]) -> None:
             for table in tables:
-                for left in constrain(self.ports.replica, self.lease, table):
+                for left in constrain(self.ports.replica, table):
                     self.work.report(Detail("What is left out", f"left out: {left}"))
 
         policy = self.work.policy
@@ -180,9 +180,9 @@ class LoadingDump:
         replica, per_call = self.ports.replica, self.work.policy.options.partitions_per_call
         for record in records:
             placement = TablePlacement.of_view(record.table, self.work.policy, self.stamp)
-            is_new = register_table(replica, placement.replica, self.lease)
+            is_new = register_table(replica, placement.replica)
             for some in _pieces(record, per_call) if record.partitions else ():
-                register_partitions(replica, placement, some.partitions, self.stamp, self.lease, is_new=is_new)
+                register_partitions(replica, placement, some.partitions, self.stamp, is_new=is_new)
         if records and self.work.policy.source.database != self.work.policy.replica.database:
             self.work.report("note: the text of views still names the source's database")
         return len(records)
@@ -192,7 +192,7 @@ class LoadingDump:
         ports, policy = self.ports, self.work.policy
         sources = FunctionSources(ports.source_files, policy)
         files = FunctionFiles(sources, ports.replica_files, self.lease, self.managed_root)
-        functions = Functions(ports.replica, self.lease, policy.replica.database, files)
+        functions = Functions(ports.replica, policy.replica.database, files)
         for function in self.dump.manifest.base.functions:
             try:
                 functions.put(function, self.stamp.event_id)
@@ -209,7 +209,6 @@ class LoadingDump:
         state = replace(following, scope=scope, file_scope=by_file)
         skipped = recorded_skips(obeyed_skips(self.ports, policy), end.event_id)
         parameters = {**without_marks(self.dump.manifest.database.parameters), **skipped, **state.written()}
-        self.lease.confirm()
         self.ports.replica.set_database_parameters(policy.replica.database, parameters)
         return end.event_id
 

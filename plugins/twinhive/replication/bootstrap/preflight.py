@@ -90,12 +90,11 @@ class Preflight:
 
     def _begin_again(self, ports: WritePorts) -> None:
         policy = self.work.policy
-        with hold_lease(ports, self.work, LeaseKind.LOAD) as lease:
+        with hold_lease(ports, self.work, LeaseKind.LOAD):
             state = state_now(ports, policy)
             database = ports.replica.database(policy.replica.database)
             if database is None or state.phase is not Phase.FOLLOWING:
                 return
-            lease.confirm()
             ports.replica.set_database_parameters(database.name, {**database.parameters, PHASE: Phase.LOADING.value})
             self.work.report(f"the replica was at event {state.position.event_id}; it is built again")
 

@@ -11,7 +11,7 @@ from twinhive.core.model.marks import STAMP, Stamp
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.text import Clear
-from twinhive.core.ports import Lease, MetastoreWriter
+from twinhive.core.ports import MetastoreWriter
 from twinhive.replication.apply.create_guard import absent_before
 from twinhive.replication.replica.replica_locations import TablePlacement
 
@@ -19,9 +19,8 @@ from twinhive.replication.replica.replica_locations import TablePlacement
 class Tables:
     """Register each table once, though several threads may come with parts of its partitions."""
 
-    def __init__(self, replica: MetastoreWriter, lease: Lease) -> None:
+    def __init__(self, replica: MetastoreWriter) -> None:
         self._replica = replica
-        self._lease = lease
         self._looking = threading.Lock()
         self._of_table: dict[TableName, threading.Lock] = {}
         self._is_new: dict[TableName, bool] = {}
@@ -32,18 +31,17 @@ class Tables:
             lock = self._of_table.setdefault(table.name, threading.Lock())
         with lock:
             if table.name not in self._is_new:
-                self._is_new[table.name] = register_table(self._replica, table, self._lease)
+                self._is_new[table.name] = register_table(self._replica, table)
             return self._is_new[table.name]
 
 
-def register_table(replica: MetastoreWriter, table: Table, lease: Lease) -> bool:
+def register_table(replica: MetastoreWriter, table: Table) -> bool:
     """Create a table or view unless it is there with the same stamp; check type and location.
 
     Returns whether it was created.
     """
     is_new = _present(replica, table) is None
     if is_new:
-        lease.confirm()
         with absent_before():
             replica.create_table(table)
     made = _present(replica, table)
@@ -55,7 +53,6 @@ def register_table(replica: MetastoreWriter, table: Table, lease: Lease) -> bool
             next_step="find out who drops tables of the replica, then " + Clear("the task load"),
         )
     if (made.table_type, made.location) != (table.table_type, table.location):
-        lease.confirm()
         replica.drop_table(table.name, delete_data=False)
         raise _changed(table, made)
     return is_new
@@ -89,7 +86,6 @@ def register_partitions(
     placement: TablePlacement,
     partitions: Sequence[Partition],
     stamp: Stamp,
-    lease: Lease,
     *,
     is_new: bool = False,
 ) -> int:
@@ -102,7 +98,6 @@ def register_partitions(
     present = {} if is_new else _locations(replica, table.name, placed)
     absent = [partition for partition in placed.values() if partition.values not in present]
     if absent:
-        lease.confirm()
         with absent_before():
             replica.add_partitions(absent)
     _check_locations(table.name, placed, _locations(replica, table.name, placed))

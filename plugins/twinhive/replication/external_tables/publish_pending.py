@@ -74,7 +74,7 @@ def publish_between_windows(work: Work, ports: WritePorts, log_id: str) -> None:
         target = open_target(ports, policy, log_id, lease)
         pending = PendingStore(PendingFiles(ports.replica_files, policy, lease))
         synced = Synced(ports.replica_files, policy, SourceLog(ports.source, is_last_try=work.is_last_try).has)
-        progress = Progress(ports.replica, lease, database.name, database.parameters)
+        progress = Progress(ports.replica, database.name, database.parameters)
         publish(
             ExternalTarget(target, pending, synced.covers),
             synced,

@@ -72,7 +72,6 @@ class Applying:
         self._pending = PendingStore(PendingFiles(ports.replica_files, policy, target.lease))
         self._progress = Progress(
             ports.replica,
-            target.lease,
             database.name,
             _with_file_scope(policy, dump, database.parameters),
             write_first=self._pending.flush,
@@ -188,7 +187,6 @@ class Applying:
         except ActNow as error:
             if not self._quarantine.accepts(error):
                 raise
-            self._target.lease.confirm()
             self._quarantine.freeze(table, error)
             self._work.report(f"{table} is frozen: " + error.what)
             return

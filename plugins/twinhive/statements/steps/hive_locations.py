@@ -63,7 +63,6 @@ class _Moving:
             return moved
         if not table.partition_keys:
             self._rename(table.location or "", place)
-        self.lease.confirm()
         self.ports.replica.alter_table(table.name, table.at(table.name, place))
         return moved + 1
 
@@ -80,7 +79,6 @@ class _Moving:
             some = moves[start : start + _SWITCHED_TOGETHER]
             for now, then in some:
                 self._rename(now.location or "", then.location or "")
-            self.lease.confirm()
             self.ports.replica.alter_partitions([then for _, then in some])
         return len(moves)
 

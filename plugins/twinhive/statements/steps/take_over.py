@@ -31,6 +31,5 @@ def adopt(ports: WritePorts, policy: Policy, lease: Lease, report: Report) -> No
     tables = stamp_everything(ports, policy, lease, stamp, lambda text: text is not None)
     state = ReplicaState.read(database.parameters)
     following = replace(state, phase=Phase.FOLLOWING, policy=policy.name, log_id=log_id, position=position)
-    lease.confirm()
     ports.replica.set_database_parameters(database.name, {**database.parameters, **following.written()})
     report(f"taken over from Hive at event {position.event_id}: {tables} tables stamped")

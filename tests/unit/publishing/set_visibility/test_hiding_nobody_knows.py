@@ -17,7 +17,7 @@ def at_replica(producer: Producer) -> dict[str, Any]:
 
 
 def test_no_event_is_applied_before_the_last_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer_oddly(showing: ShowSets, lease: object) -> None:
+    def answer_oddly(showing: ShowSets) -> None:
         raise Unexplained("dropping a mark: refused")
 
     producer = Producer()

@@ -153,12 +153,11 @@ class Publishing:
     def _constrain(self, there: Table, waiting: Waiting[Table] | None) -> tuple[str, ...]:
         """Add the constraints that a table was read with; what was said of them since comes after."""
         known = waiting.thing.constraints if waiting else None
-        return tuple(constrain(self._target.replica, self._target.lease, there.with_constraints(known)))
+        return tuple(constrain(self._target.replica, there.with_constraints(known)))
 
     def _tell(self, table: Table, details: Iterable[OfDetails]) -> Iterator[str]:
         """Say what was said of what is published now; yield what is left out, with the reason."""
         for detail in details:
-            self._target.lease.confirm()
             try:
                 _say(self._target.replica, table, detail)
             except AlreadyThere:

@@ -30,7 +30,7 @@ def repair_database(
         yield "the database's owner, comment or parameters are the source's again"
     replica, name = target.replica, target.policy.replica.database
     files = FunctionFiles(target.functions, target.files, target.lease, target.root)
-    ours, wanted = Functions(replica, target.lease, name, files), {one.name: one for one in functions}
+    ours, wanted = Functions(replica, name, files), {one.name: one for one in functions}
     for function in wanted.values():
         try:
             if ours.put(function, event_id):

@@ -114,9 +114,8 @@ class _Repairing:
         there = target.replica.constraints(name)
         for one in there:
             if canonical_constraints([one])[one.kind][one.name] != wanted.get(one.kind, {}).get(one.name):
-                target.lease.confirm()
                 target.replica.drop_constraint(name, one.name)
-        return tuple(constrain(target.replica, target.lease, self.source.at(name, None)))
+        return tuple(constrain(target.replica, self.source.at(name, None)))
 
     def _partition(self, there: Table, name: str, source: Partition, found: Partition | None) -> Partition:
         is_new = found is None or self.plan.needs_files(name)

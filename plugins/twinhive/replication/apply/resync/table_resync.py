@@ -110,7 +110,7 @@ def _rebuild(target: Target, progress: Progress, snapshot: WholeTable, end: Posi
         return ()
     table = wanted.at(name, location)
     _put(target, snapshot, table, end.event_id, is_there=there is not None)
-    constraints_left = tuple(constrain(target.replica, target.lease, table))
+    constraints_left = tuple(constrain(target.replica, table))
     _say_complete(target, name, end.event_id)
     return constraints_left
 
@@ -163,7 +163,6 @@ def _put(target: Target, snapshot: WholeTable, table: Table, event_id: int, *, i
         target.files.make_directories(location)
         target.own(location)
     if not is_there:
-        target.lease.confirm()
         with absent_before():
             target.replica.create_table(_beginning(target, snapshot, table, event_id))
     present = set(target.replica.partition_names(name)) if keys else set()
@@ -172,6 +171,5 @@ def _put(target: Target, snapshot: WholeTable, table: Table, event_id: int, *, i
     placed = [with_source_place(target.partition(one, places[one.name(keys)], event_id), source, one) for one in absent]
     per_call = target.policy.options.partitions_per_call
     for start in range(0, len(placed), per_call):
-        target.lease.confirm()
         with absent_before():
             target.replica.add_partitions(placed[start : start + per_call])
