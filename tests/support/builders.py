@@ -21,6 +21,7 @@ def a_policy(**changes: Any) -> Policy:
         "options": Options(copy_threads=2),
         "external": External(included=False, source_root="hdfs://east"),
         "fingerprint": "f1",
+        "quiet_seconds": 0.0,
     }
     return Policy(**{**fields, **changes})
 

@@ -50,7 +50,6 @@ ALLOWED = {
     "replication/notification_log/newest_in_scope.py": (1, _NEXT_LOOK),
     "operations/monitoring/standing_fences.py": (1, _NO_SERVER),
     "operations/monitoring/table_updates.py": (1, _NO_SERVER),
-    "operations/failover/divergence/diverged_tables.py": (1, _OTHER_WAY),
     "operations/failover/fence/fence_snapshots.py": (2, "the failover, or the writers, wait for no file: it is said"),
     "operations/failover/unused_content.py": (2, f"{_COLLECTED}; what is not known to be unused stays, and is named"),
     "operations/failover/released_directories.py": (1, "the replica has taken over: it is said"),

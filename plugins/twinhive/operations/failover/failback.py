@@ -6,6 +6,8 @@ everything asked for: people look at what differs before it goes on, and the nex
 that is equal.
 """
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from twinhive.core.directory_marks.staging import claim_staging
@@ -34,16 +36,21 @@ from twinhive.core.step.promotion_note import end_promotion_note
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.operation import Holder, look_first, person
-from twinhive.operations.failover.divergence.diverged_backup import keep_diverged, plan_kept
+from twinhive.operations.failover.divergence.diverged_backup import Keeper, old_primary_log, plan_kept
+from twinhive.operations.failover.divergence.kept_note import read_kept_note
 from twinhive.operations.failover.fence.fence_removal import let_files_in
 from twinhive.operations.failover.fence.fence_snapshots import delete_snapshots
 from twinhive.operations.failover.fence.note import note_of
+from twinhive.operations.failover.old_primary import still_written
 from twinhive.operations.failover.old_primary_content import OldPrimary
 from twinhive.operations.failover.promotion import PROMOTED, Promotion
 from twinhive.replication.dump.dump_ownership import claim_dumps
 from twinhive.replication.operator_requests.request_files import pause, request_everything
 from twinhive.replication.replica.set_checkpoint import forget_looked
 from twinhive.replication.replica.stamping import stamp_everything
+
+_PASSES = 3
+"""So often what users write meanwhile is kept, before they are named."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,7 @@ class Failback:
 
     policy: Policy
     holder: Holder
+    wait: Callable[[float], None] = time.sleep
 
     def plan(self, ports: WritePorts) -> list[str]:
         """Say what would be done."""
@@ -85,43 +93,79 @@ class Failback:
             promotion, database = self._found(ports)
             if self._follows(database, promotion):
                 return self._next(ports, promotion)
-            kept = keep_diverged(ports, policy, promotion, lease)
+            kept = self._keeper(ports, promotion, lease).keep()
         return kept or [f"{policy.replica} has nothing alone that is not kept already"]
 
     def run(self, ports: WritePorts) -> list[str]:
-        """Stamp, ask for everything, pause, and mark last; a second run goes on where a first one was killed."""
+        """Keep, stamp, ask for everything, pause, and mark; a second run goes on where a first one was killed.
+
+        The last look for writers is under the lease, right before the mark; one more comes after it, for those who
+        wrote in that moment: the policy is paused, so that nothing of theirs is replaced yet.
+        """
         policy = self.policy
         promotion, database = self._found(ports)
-        if self._follows(database, promotion):
+        if self._is_done(ports, promotion, database):
             return self._next(ports, promotion)
         claim_staging(ports.replica_files, policy)
         claim_dumps(ports.dump_files, policy)
         with hold_lease(ports, Work(policy, holder=self.holder), LeaseKind.LOAD) as lease:
             promotion, database = self._found(ports)
-            old = OldPrimary(ports, policy, promotion)
-            kept = [*keep_diverged(ports, policy, promotion, lease), *old.definitions()]
-            stamp = Stamp(promotion.log, promotion.begin.event_id)
-            tables = stamp_everything(
-                ports, policy, lease, stamp, lambda text: Stamp.log_of(text) == promotion.log, old.was_held()
-            )
-            ports.source_marker.mark(policy.source.database, policy.name)
-            request_everything(ports.replica_files, policy, person(self.holder))
-            # The new primary's log tells nothing of what was marked here.
-            forget_looked(ports.replica_files, policy)
-            pause(ports.replica_files, policy, render(look_first("failback", policy.name)), person(self.holder))
-            opened = self._open(ports, database, lease)
-            # It was a primary by this policy once, if it has a note; from the mark on it is none any more.
-            end_promotion_note(ports.replica_files, policy)
-            self._found(ports)
-            lease.confirm()
-            change_database(ports.replica, database.name, lambda found: self._following(found, promotion))
-        others, stamped = self._others(ports, database), f"stamped: {tables} tables of {policy.replica}"
-        return [*kept, *opened, *others, stamped, *self._next(ports, promotion)]
+            keeper, lines = self._keeper(ports, promotion, lease), list[str]()
+            if not self._follows(database, promotion):
+                lines += [*keeper.keep(), *OldPrimary(ports, policy, promotion).definitions()]
+                stamped = self._stamp(ports, promotion, lease)
+                lines += self._keep_until_quiet(keeper, policy.quiet_seconds)
+                lines += [*self._open(ports, database, lease), stamped]
+                self._mark(ports, promotion, lease)
+            lines += self._keep_until_quiet(keeper)
+            keeper.end()
+        return [*lines, *self._others(ports, database), *self._next(ports, promotion)]
 
-    def _following(self, database: Database, promotion: Promotion) -> Parameters:
-        gone = own_marks(database.parameters).keys() - {SOURCE_FOR}
-        stays = {key: value for key, value in database.parameters.items() if key not in gone}
-        return {**stays, **self._state(promotion).written()}
+    def _keeper(self, ports: WritePorts, promotion: Promotion, lease: Lease) -> Keeper:
+        return Keeper(ports, self.policy, promotion, old_primary_log(ports, self.policy, promotion), lease)
+
+    def _keep_until_quiet(self, keeper: Keeper, seconds: float = 0.0) -> list[str]:
+        """Keep what comes late, until nothing comes for so long. Raises ActNow with those who do not stop."""
+        lines: list[str] = []
+        written = None
+        for _ in range(_PASSES):
+            if seconds:
+                self.wait(seconds)
+            written = keeper.written_since()
+            if written is not None and not written:
+                return lines
+            lines += keeper.keep()
+        raise still_written(self.policy, written)
+
+    def _stamp(self, ports: WritePorts, promotion: Promotion, lease: Lease) -> str:
+        """Stamp all tables, and let the policy wait for people, with everything asked for."""
+        policy, stamp = self.policy, Stamp(promotion.log, promotion.begin.event_id)
+        was_held = OldPrimary(ports, policy, promotion).was_held()
+        tables = stamp_everything(
+            ports, policy, lease, stamp, lambda text: Stamp.log_of(text) == promotion.log, was_held
+        )
+        lease.confirm()
+        ports.source_marker.mark(policy.source.database, policy.name)
+        request_everything(ports.replica_files, policy, person(self.holder))
+        # The new primary's log tells nothing of what was marked here.
+        forget_looked(ports.replica_files, policy)
+        pause(ports.replica_files, policy, render(look_first("failback", policy.name)), person(self.holder))
+        return f"stamped: {tables} tables of {policy.replica}"
+
+    def _mark(self, ports: WritePorts, promotion: Promotion, lease: Lease) -> None:
+        """Make the old primary the replica, unless it has become something else meanwhile."""
+
+        def marked(database: Database) -> Parameters:
+            self._refuse_primary(database, promotion)
+            gone = own_marks(database.parameters).keys() - {SOURCE_FOR}
+            stays = {key: value for key, value in database.parameters.items() if key not in gone}
+            return {**stays, **self._state(promotion).written()}
+
+        # It was a primary by this policy once, if it has a note; from the mark on it is none any more.
+        end_promotion_note(ports.replica_files, self.policy)
+        self._found(ports)
+        lease.confirm()
+        change_database(ports.replica, self.policy.replica.database, marked)
 
     def _open(self, ports: WritePorts, database: Database, lease: Lease) -> list[str]:
         """Let files into the old primary again, from now on those of the replication; its mark goes with the others."""
@@ -151,6 +195,11 @@ class Failback:
         return ReplicaState(
             Phase.FOLLOWING, self.policy.name, promotion.log, position=promotion.begin, external_base=base
         )
+
+    def _is_done(self, ports: ReadPorts, promotion: Promotion, database: Database) -> bool:
+        """True for one that follows, with nobody who wrote in the moment of the mark."""
+        note = read_kept_note(ports.replica_files, self.policy, promotion)
+        return self._follows(database, promotion) and (note.until is None or note.is_final)
 
     def _follows(self, database: Database, promotion: Promotion) -> bool:
         state = ReplicaState.read(database.parameters) if POLICY in database.parameters else None

@@ -23,6 +23,7 @@ from twinhive.operations.failover.released_directories import release_directorie
 from twinhive.operations.failover.unused_content import remove_from_default_places
 from twinhive.replication.external_tables.copy_cancellation import stop_copies
 from twinhive.replication.incremental.scope_check import missing_between_scopes
+from twinhive.replication.operator_requests.request_files import tables_asked_for
 from twinhive.replication.replica.begun_failover import token_of
 
 
@@ -100,12 +101,13 @@ def promote(
         last_look(database, state)
         refuse_left(ports, policy)
         said = Promotion(str(state.log_id), state.position, log, begin, how, policy.source.database, ahead)
+        asked_for = tables_asked_for(ports.replica_files, policy)
         lease.confirm()
-        note = PromotionNote(state.position.event_id, said.marks())
+        note = PromotionNote(state.position.event_id, said.marks(asked_for))
         write_promotion_note(ports.replica_files, policy, note)
         lease.confirm()
         _refuse_another_token(ports, policy, token)
-        change_database(ports.replica, database.name, lambda found: said.written(found.parameters))
+        change_database(ports.replica, database.name, lambda found: said.written(found.parameters, asked_for))
         write_promotion_note(ports.replica_files, policy, replace(note, is_done=True))
     database, _ = replica_alone(ports, policy)
     return [*lines, *end_promotion(ports, policy, holder, database)]

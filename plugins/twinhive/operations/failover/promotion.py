@@ -5,15 +5,21 @@ on: `<source log>:<event>:<time>:<digest>@<replica log>:<event>:<time>:<digest>#
 than that is named beside it, in `twinhive.promoted.ahead`.
 """
 
+import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.marks import LAST_ID, PHASE, TARGET_FOR, Phase, followed_policy
 from twinhive.core.model.objects import Parameters
+from twinhive.core.model.quarantine import frozen_tables
 
 PROMOTED = "twinhive.promoted"
 PROMOTED_AHEAD = "twinhive.promoted.ahead"
+ASKED_FOR = "twinhive.promoted.asked-for"
+"""Beside it: the tables that were to be brought over anew when the replica took over, as JSON; `"*"` for any table."""
+_ANY, _LONGEST_VALUE = "*", 4_000
 _OF_HIVE = (LAST_ID, TARGET_FOR, "repl.target.last.id", "repl.incompatible", "readonly")
 """By these Hive's own services, its REPL LOAD and its hook for read-only databases know a replica."""
 
@@ -72,19 +78,39 @@ class Promotion:
         )
         return took_over or followed_policy(old) is not None
 
-    def written(self, parameters: Parameters) -> dict[str, str]:
-        """Return a replica database's parameters as those of a primary; what says whose replica it was stays."""
-        return as_primary(parameters, self.marks())
+    def written(self, parameters: Parameters, asked_for: Collection[str] | None = ()) -> dict[str, str]:
+        """Return a replica database's parameters as those of a primary."""
+        return as_primary(parameters, self.marks(asked_for))
 
-    def marks(self) -> dict[str, str]:
-        """Return the parameters that say it."""
-        return {PROMOTED: str(self), **({PROMOTED_AHEAD: self.ahead} if self.ahead else {})}
+    def marks(self, asked_for: Collection[str] | None = ()) -> dict[str, str]:
+        """Return the parameters that say it; `asked_for` waited to be brought over anew, None where all tables did."""
+        said = {PROMOTED: str(self)}
+        if self.ahead:
+            said[PROMOTED_AHEAD] = self.ahead
+        if asked_for is None or asked_for:
+            told = json.dumps(_ANY if asked_for is None else sorted(asked_for))
+            said[ASKED_FOR] = told if len(told) <= _LONGEST_VALUE else json.dumps(_ANY)
+        return said
 
 
 def as_primary(parameters: Parameters, marks: Parameters) -> dict[str, str]:
-    """Return a replica database's parameters as those of a primary that says since when it is one."""
-    kept = {key: value for key, value in parameters.items() if key not in (*_OF_HIVE, PROMOTED_AHEAD)}
+    """Return a replica database's parameters as those of a primary that says since when it is one.
+
+    What says whose replica it was stays.
+    """
+    kept = {key: value for key, value in parameters.items() if key not in (*_OF_HIVE, PROMOTED_AHEAD, ASKED_FOR)}
     return {**kept, PHASE: Phase.PROMOTED.value, **marks}
+
+
+def behind_when_promoted(parameters: Parameters) -> frozenset[str] | None:
+    """Return the tables of a primary that may have lacked rows when it took over: frozen, or asked for; None: any."""
+    try:
+        asked_for = json.loads(parameters.get(ASKED_FOR, "[]"))
+    except ValueError:
+        return None
+    if not isinstance(asked_for, list):
+        return None
+    return frozenset(map(str, asked_for)) | frozen_tables(parameters).keys()
 
 
 def _written(position: Position) -> str:

@@ -129,6 +129,11 @@ def requested_tables(files: FileReader, policy: Policy) -> tuple[str, ...]:
     return tuple(table for table in _resyncs(policy).names(files, _table_of_request) if policy.selects(table))
 
 
+def tables_asked_for(files: FileReader, policy: Policy) -> tuple[str, ...] | None:
+    """Return the tables that are to be brought over anew or compared, None for all of them."""
+    return None if everything_requested(files, policy) else requested_tables(files, policy)
+
+
 def request_table(
     files: FileWriter, policy: Policy, table: str, by: str, event_id: int | None = None, *, repairs: bool = False
 ) -> None:

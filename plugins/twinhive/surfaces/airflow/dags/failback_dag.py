@@ -39,8 +39,8 @@ _TASKS = f"""
 | `{PREPARE}` | says since when the two are parted, and what only the old primary has | says it as it is now |
 | `{APPROVE}` | waits four hours for a person, who keeps users away from the old primary | asks again |
 | `{QUIET}` | the old primary logs nothing of its tables for `failover.quiet_seconds` | proves it again |
-| `{DIVERGENCE}` | copies what only the old primary has into a database of its own | goes on where it was |
-| `{ADOPT}` | stamps and marks it as the replica of this policy; no content is changed | says that it is |
+| `{DIVERGENCE}` | copies what only the old primary has into a database of its own | keeps what came since |
+| `{ADOPT}` | stamps it, keeps what came late, refuses writers that go on, marks it as the replica | says that it is |
 | `{START_INCREMENTAL}` | lets the policy go on, and starts `incremental` | starts it again |
 | `{START_EXTERNAL}` | where external data is copied: starts `external` | starts it again |
 | `{FOLLOW}` | waits until `incremental` has brought over what differs | waits again |

@@ -74,7 +74,7 @@ class AdoptOldPrimary(FailbackTask):
     """Stamp and mark the old primary as the replica of this policy, and pause the policy."""
 
     def _lines(self, context: Any, policy: Policy, ports: WritePorts) -> Sequence[str]:
-        return Failback(policy, holder(context)).run(ports)
+        return Failback(policy, holder(context), wait=lambda seconds: time.sleep(seconds)).run(ports)
 
 
 class Follow(SwitchSensor):
