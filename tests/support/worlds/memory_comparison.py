@@ -24,6 +24,7 @@ def assert_twin(world: World) -> None:
     assert {what: columns - true[what] for what, columns in claimed.items() if columns - true[what]} == {}
     kept = ("/lease", "/sets/looked.json", "/external/synced/", "/external/purge/", "/external/results/")
     kept += ("/external/waits.json.gz", "/sets/run", "/control/clock.json", "/control/failover.json")
+    kept += ("/control/window.json",)
     paths = [path for path in world.replica_files.paths() if "/staging/" in path]
     left = [path for path in paths if not any(part in path for part in kept)]
     assert [path for path in left if not world.replica_files.status(path).is_directory] == []

@@ -15,7 +15,9 @@ from twinhive.core.ports import FileReader, FileWriter, children
 _DUMP_KEY = r"(bootstrap|consolidate|incremental)-\d{12,}-\d{12,}-[0-9a-f]{8}"
 _INSIDE = {
     "base": re.compile(r"[0-9a-f]{2}"),
-    "control": re.compile(r"(paused|forget|everything|fence|failover|clock|diverged)\.json|resync|skip"),
+    "control": re.compile(
+        r"(paused|forget|everything|fence|failover|clock|window|promoted|diverged)\.json|resync|skip"
+    ),
     "copies": re.compile(r"(position|unused)\.json|tables|lists|building|moved"),
     "events": re.compile(r"\d{12,}"),
     "external": re.compile(r"pending|synced|purge|results|claim\.json|waits\.json\.gz|returned|returned_places\.json"),

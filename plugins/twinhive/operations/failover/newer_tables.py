@@ -4,14 +4,18 @@ from twinhive.core.model.marks import STAMP, ReplicaState, Stamp
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts
+from twinhive.replication.replica.begun_window import may_be_ahead
 from twinhive.replication.replica.source_scope import tables_in_bulk
 
 
 def newer_than(ports: ReadPorts, policy: Policy, state: ReplicaState, event_id: int) -> frozenset[str]:
     """Return, in words, what bears the stamp of an event after one: tables, and tables with such partitions.
 
-    The stamps of all partitions are read: nothing else tells, where the window is not in staging any more.
+    The stamps of all partitions are read where the newest window that was begun has not ended: nothing else tells,
+    once that window is not in staging any more. `state` is what the replica says now.
     """
+    if not may_be_ahead(ports.replica_files, policy, state):
+        return frozenset()
     replica, database, found = ports.replica, policy.replica.database, set[str]()
     for table in filter(policy.replicates, tables_in_bulk(replica, database, replica.table_names(database))):
         if _is_newer(table.parameters.get(STAMP), state, event_id):

@@ -41,6 +41,7 @@ from twinhive.replication.notification_log.skipped_events import skips_of_window
 from twinhive.replication.notification_log.source_log import SourceLog
 from twinhive.replication.notification_log.window_events import told_events
 from twinhive.replication.operator_requests.request_files import everything_is_done, recorded_skips, table_is_done
+from twinhive.replication.replica.begun_window import note_begun_window
 from twinhive.replication.replica.pending_files import PendingFiles
 from twinhive.replication.replica.sync_records import Synced
 from twinhive.transfer.staged.staged_files import CopyItem
@@ -119,6 +120,8 @@ class Applying:
         manifest = self._dump.manifest
         # A window is cut for one consistency; of a statement's dump the load says it.
         consistency = self._work.policy.options.consistency if manifest.statement.scope else manifest.window.consistency
+        self._target.lease.confirm()
+        note_begun_window(self._ports.replica_files, self._work.policy, manifest.end.event_id)
         lane = Lane(self._target, self._progress, self._quarantine, self._external, lost, self._watch)
         return lane.apply(self._events(), frozenset(manifest.window.cascades), frozenset(self._skipped), consistency)
 

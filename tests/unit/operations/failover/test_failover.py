@@ -40,6 +40,7 @@ from twinhive.operations.failover.promotion import PROMOTED, How, Promotion
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 from twinhive.operations.operation_kinds import KINDS, OperationFields, operation_of
 from twinhive.replication.incremental.event_reached import missing_of_database
+from twinhive.replication.replica.begun_window import note_begun_window
 from twinhive.runtime.pipeline.phases import PHASES, stages_of
 from twinhive.runtime.pipeline.runner import run_whole
 from twinhive.transfer.tree.work_directories import Places
@@ -265,12 +266,17 @@ class Asked:
         return counted if callable(found) else found
 
 
-def test_a_promotion_asks_of_partitions_their_stamps_alone_in_bulk(followed: Followed) -> None:
-    """Once for what the plan names, once under the lease."""
+@pytest.mark.parametrize("has_ended", [True, False])
+def test_a_promotion_asks_for_stamps_of_partitions_only_where_a_window_has_not_ended(
+    followed: Followed, has_ended: bool
+) -> None:
+    """Then in bulk: once for what the plan names, once under the lease."""
     followed.users.create_table("large", keys=("p",))
     followed.users.add_partitions("large", {(str(number),): {"f": b"x"} for number in range(100)})
     followed.follow()
-    asked, tables = Asked(followed.world.replica), len(PARTITIONED) + 1
+    if not has_ended:
+        note_begun_window(followed.world.replica_files, followed.policy, position(followed) + 1)
+    asked, tables = Asked(followed.world.replica), 0 if has_ended else len(PARTITIONED) + 1
     unplanned(followed).run(replace(followed.world.ports(), replica=asked))
     assert promotion(followed).how is How.UNPLANNED
     assert asked.calls["partition_names"] == 2 * tables and asked.calls["partitions"] <= 2 * tables
