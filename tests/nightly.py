@@ -128,6 +128,11 @@ PARTS = {
         6,
         {"TWINHIVE_HISTORIES": 300},
     ),
+    "people": Part(
+        "3,000 random histories of switches in memory, beside people, faults and clocks that differ",
+        ("-m", "tests.checker.switches", str(3_000 * TIMES), "--first", str(int(time.time()))),
+        30,
+    ),
     "switching": Part(
         "5 random histories of failovers and failbacks between real clusters",
         ("-m", "tests.checker.cluster_failovers", str(5 * TIMES), str(int(time.time()))),

@@ -1,4 +1,4 @@
-"""Random histories of failovers and failbacks, in memory (tests/checker/failover_histories.py)."""
+"""Random histories of failovers and failbacks, in memory (tests/checker/failover_histories.py, and switches)."""
 
 import os
 import random
@@ -7,6 +7,8 @@ import pytest
 
 from tests.checker.failover_histories import Sides
 from tests.checker.memory_histories import one_thread
+from tests.checker.switches.features import drawn
+from tests.checker.switches.history import run_history
 from tests.support.seeds import seeds
 from tests.unit.operations.failover.test_failback import BACK, Switched
 
@@ -22,3 +24,9 @@ def test_each_primary_is_what_its_users_have_made_of_the_one_before(seed: int) -
         for _ in range(4):
             sides.round()
         sides.fail_back()
+
+
+@pytest.mark.parametrize("seed", seeds(2 * HISTORIES, kind=12))
+def test_beside_people_nothing_of_theirs_is_changed_and_no_row_is_nowhere(seed: int) -> None:
+    outcome = run_history(seed, drawn(seed))
+    assert not outcome.violations, outcome.story()
