@@ -421,7 +421,7 @@ class InOrder:
     def __exit__(self, *args: object) -> None:
         return None
 
-    def shutdown(self) -> None:
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End: nothing is under way."""
 
     def map(self, do: Callable[[Any], Any], things: Iterable[Any]) -> Iterator[Any]:

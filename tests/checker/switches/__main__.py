@@ -14,6 +14,7 @@ import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
@@ -21,7 +22,7 @@ from tests.checker.switches.features import ALL, Feature, chosen, drawn
 from tests.checker.switches.history import Outcome, run_history
 from tests.support.seeds import DAY, PER_DAY
 
-_SHOWN = 40
+_SHOWN = 12
 
 
 def main(arguments: list[str]) -> int:
@@ -50,39 +51,41 @@ def _run(given: argparse.Namespace, features: frozenset[Feature] | None) -> int:
     one = partial(_one, features)
     if given.processes > 1 and given.histories > 1:
         with ProcessPoolExecutor(given.processes) as pool:
-            outcomes = list(pool.map(one, seeds, chunksize=4))
-    else:
-        outcomes = list(map(one, seeds))
-    for outcome in outcomes:
-        if outcome.violations and given.story:
-            print(outcome.story(), flush=True)
-    return _tell(outcomes, time.monotonic() - began)
+            return _tell(pool.map(one, seeds, chunksize=4), began, stories=given.story)
+    return _tell(map(one, seeds), began, stories=given.story)
 
 
 def _one(features: frozenset[Feature] | None, seed: int) -> Outcome:
     return run_history(seed, drawn(seed) if features is None else features)
 
 
-def _tell(outcomes: list[Outcome], seconds: float) -> int:
+def _tell(outcomes: Iterable[Outcome], began: float, *, stories: bool) -> int:
+    """Say what is seen for the first time at once, so that a run that is ended has said it; then the sums."""
     seen: Counter[str] = Counter()
-    first: dict[str, Outcome] = {}
     counts: Counter[str] = Counter()
+    histories = wrong = 0
     for outcome in outcomes:
+        histories += 1
+        wrong += bool(outcome.violations)
         counts.update(outcome.counts)
-        for shape in {f"{one.kind}: {_shape(one.what)}" for one in outcome.violations}:
-            seen[shape] += 1
-            first.setdefault(shape, outcome)
+        shapes = {f"{one.kind}: {_shape(one.what)}" for one in outcome.violations}
+        for shape in sorted(shapes - seen.keys()):
+            print(f"seed {outcome.seed}: {shape}", flush=True)
+        seen.update(shapes)
+        if outcome.violations and stories:
+            print(outcome.story(), flush=True)
     for shape, count in seen.most_common(_SHOWN):
-        print(f"{count:5} histories, seed {first[shape].seed}: {shape}")
-    wrong = sum(bool(outcome.violations) for outcome in outcomes)
+        print(f"{count:5} histories: {shape}")
     said = ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
-    print(f"total: {len(outcomes)} histories, {wrong} with violations, {seconds:.0f} s; {said}", flush=True)
+    seconds = time.monotonic() - began
+    print(f"total: {histories} histories, {wrong} with violations, {seconds:.0f} s; {said}", flush=True)
     return int(wrong > 0)
 
 
 def _shape(what: str) -> str:
     """Return what is said, without what differs from history to history."""
-    return re.sub(r"[0-9a-f]{8,}|\d+", "N", " ".join(what.split()))[:200]
+    named = re.sub(r"\b(east|west)\b", "SIDE", " ".join(what.split()))
+    return re.sub(r"[0-9a-f]{8,}|\d+", "N", named)[:200]
 
 
 if __name__ == "__main__":

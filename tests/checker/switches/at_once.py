@@ -29,7 +29,7 @@ class AtOnce(FailingOver):
 
     def ways_over(self) -> list[Callable[[], None]]:
         """Return how it may be done."""
-        return super().ways_over() + ([self.two_operators, self.over_frozen_work] * self.has(Feature.OPERATORS))
+        return super().ways_over() + [self.two_operators, self.over_frozen_work] * (3 * self.has(Feature.OPERATORS))
 
     def two_operators(self) -> None:
         """Let one take over while another one gives it up."""
@@ -54,7 +54,7 @@ class AtOnce(FailingOver):
         """Run some at once, the first for a while before the others; return how each has ended."""
         runs = [Pausable(self._body(*order, _before), name) for name, order in orders.items()]
         self.step(" beside ".join(orders))
-        for _ in range(self.chance.randrange(600)):
+        for _ in range(self.chance.randrange(150, 550)):
             runs[0].step()
         while waiting := [one for one in runs if not one.ended]:
             one = self.chance.choice(waiting)
@@ -87,7 +87,7 @@ class AtOnce(FailingOver):
         for _ in range(4):
             self.primary_acts()
         frozen = Pausable(self._body(way, kinds[name], before), name)
-        for _ in range(self.chance.randrange(1, 300)):
+        for _ in range(self.chance.randrange(1, 90)):
             frozen.step()
         # Who takes a lease waits for as long as the one change of its last holder may be under way.
         while is_change and not frozen.ended:

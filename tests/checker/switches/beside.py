@@ -76,6 +76,8 @@ class Beside:
         self.states: dict[int, Any] = {}
         self.rows: set[Row] = self.primary.rows(DATABASE)
         self._left = {side.name: peoples_database(side) for side in self.two.sides}
+        self.written: dict[Row, str] = {}
+        """Which act has written a row."""
         self._stale_rows: list[tuple[int, set[Row]]] = []
         self._moments: Moments | None = None
 
@@ -132,6 +134,7 @@ class Beside:
         act(side)
         after = side.rows()
         self.rows |= after - before
+        self.written |= dict.fromkeys(after - before, self.people.done[-1] if self.people.done else "")
         if removes:
             self.rows -= before - after
         self.leave(side)
@@ -258,8 +261,12 @@ class Beside:
         """See that no row of which its writer was told is nowhere."""
         there = set().union(*(side.rows() for side in self.all_sides()))
         if lost := sorted(self.rows - there):
-            self.violated("rows nowhere", f"{len(lost)}: {lost[0][0]} {lost[0][1][:40]!r}")
+            self.violated("rows nowhere", f"{len(lost)} rows, {self.named(lost[0])}")
             self.rows &= there
+
+    def named(self, row: Row) -> str:
+        """Return a row in words."""
+        return f"{self.written.get(row, 'there from the beginning')}, {row[0]} of {len(row[1])} bytes"
 
     def all_sides(self) -> list[Side]:
         """Return both, and the third where there is one."""

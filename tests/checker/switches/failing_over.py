@@ -61,13 +61,14 @@ class FailingOver(Lane):
     def slowly(self) -> None:
         """Take over after a comparison of hours, in which somebody writes without an event."""
         self.settle()
-        at, calls = self.chance.randrange(20, 200), [0]
+        at, calls = self.chance.randrange(100, 280), [0]
+        table = self.chance.choice(("still", "plain"))
 
         def meanwhile(port: str, method: str, arguments: tuple[Any, ...]) -> None:
             calls[0] += 1
             if calls[0] == at:
                 self.step("a silent write, and five hours")
-                self.primary_acts(self.people.write_silently)
+                self.primary_acts(lambda side: self.people.write_silently(side, table))
                 self.two.passes(_HOURS)
 
         def once(order: Failover) -> Callable[[WritePorts], Any]:
@@ -242,7 +243,7 @@ class FailingOver(Lane):
         if new.parameters().get(PHASE) != Phase.PROMOTED.value:
             self.violated("phase", f"{what} ended well, and the phase is {new.parameters().get(PHASE)}")
         if is_planned and (left := sorted((self.rows & old.rows(DATABASE)) - new.rows(DATABASE))):
-            self.violated("left behind", f"{what}: {len(left)} rows, {left[0][0]} {left[0][1][:40]!r}")
+            self.violated("left behind", f"{what}: {len(left)} rows, {self.named(left[0])}")
             self.rows -= set(left)
         self.old = old
         self.way, self.opposite = self.opposite, self.way

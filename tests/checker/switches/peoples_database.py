@@ -29,8 +29,18 @@ def peoples_database(side: Side) -> dict[str, Any]:
 def what_differs(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """Return in words what is another."""
     gone = [f"{key} is gone" for key in before if key not in now]
-    other = [f"{key}: {before[key]} -> {now[key]}"[:300] for key in before if key in now and before[key] != now[key]]
+    other = [f"{key}: {_difference(before[key], now[key])}" for key in before if key in now and before[key] != now[key]]
     return gone + other + [f"{key} has come" for key in now if key not in before]
+
+
+def _difference(before: Any, now: Any) -> str:
+    if isinstance(before, tuple):
+        before, now = zip(*((one, other) for one, other in zip(before, now, strict=True) if one != other), strict=True)
+    if isinstance(before, tuple) and len(before) == 1 and isinstance(before[0], dict):
+        was, is_ = before[0], now[0]
+        keys = sorted(key for key in was.keys() | is_.keys() if was.get(key) != is_.get(key))
+        return ", ".join(f"{key}: {was.get(key)} -> {is_.get(key)}" for key in keys)[:300]
+    return f"{before} -> {now}"[:300]
 
 
 def _said(parameters: Any) -> dict[str, str]:

@@ -195,7 +195,9 @@ class PrimaryUsers:
 
     def _delete_external(self, side: Side) -> None:
         there = [one.path for one in side.files._tree.children(self._external(side)) if not one.is_directory]
-        side.files.delete_file(self.chance.choice([one for one in there if "/." not in one]))
+        # A pass copies nothing from a directory that has become empty, until people say that it may.
+        if len(there) > 1:
+            side.files.delete_file(self.chance.choice([one for one in there if "/." not in one]))
 
     def _add_external(self, side: Side) -> None:
         number = next(self._number)
