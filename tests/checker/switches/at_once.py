@@ -10,7 +10,8 @@ from tests.checker.switches.failing_over import FailingOver
 from tests.checker.switches.features import Feature
 from tests.checker.switches.interposed import interposed
 from tests.checker.switches.lane import tell_nobody
-from tests.checker.switches.two_sides import HOLDER, Way
+from tests.checker.switches.orders import an_operation
+from tests.checker.switches.two_sides import Way
 from tests.support.worlds.fake_world import Killable, Killed, KillSwitch, killable
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.marks import PHASE, Phase
@@ -35,7 +36,7 @@ class AtOnce(FailingOver):
         """Let one take over while another one gives it up."""
         self.settle()
         policy = replace(self.way.policy, fence=self.rules)
-        first, second = self.an_order(policy), AbortFailover(policy, HOLDER, run_command=self.primary.hook)
+        first, second = self.an_order(policy), an_operation(AbortFailover, policy, run_command=self.primary.hook)
         switch = KillSwitch(self.chance.randrange(1, 12), after_effect=self.chance.random() < 0.5)
 
         def abort(ports: WritePorts) -> Any:

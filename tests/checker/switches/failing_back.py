@@ -6,6 +6,7 @@ from dataclasses import replace
 from tests.checker.switches.at_once import AtOnce, Order
 from tests.checker.switches.beside import EVERYBODY, Actor, Ended
 from tests.checker.switches.features import Feature
+from tests.checker.switches.orders import an_operation, at_once
 from tests.checker.switches.peoples_database import peoples_database, what_differs
 from tests.checker.switches.two_sides import DATABASE, HOLDER
 from tests.support.worlds.fake_world import backup
@@ -39,12 +40,14 @@ class FailingBack(AtOnce):
         self.people.in_flight[self.old.name] = {}
         actors = EVERYBODY
         if self.chance.random() < 0.5:
-            self.attempt(lambda: self.operate("keep", self.way, Failback(self.way.policy, HOLDER).keep, EVERYBODY))
+            self.attempt(
+                lambda: self.operate("keep", self.way, an_operation(Failback, self.way.policy).keep, EVERYBODY)
+            )
             self.write_at_both()
         if self.has(Feature.OPERATORS, 0.4):
             self._beside_another()
         for tries in range(_TRIES):
-            order = Failback(self.way.policy, HOLDER)
+            order = an_operation(Failback, self.way.policy)
             error = self.attempt(lambda: self.operate("failback", self.way, order.run, actors))  # noqa: B023
             if error is None:
                 break
@@ -71,12 +74,12 @@ class FailingBack(AtOnce):
         at = int(other.replica.parameters().get("repl.last.id", "0"))
         others: dict[str, Order] = {
             "the failover again": (other, self.an_order(other.policy).run),
-            "the unplanned failover again": (other, UnplannedFailover(other.policy, at, "gone", HOLDER).run),
-            "the other failback": (other, Failback(other.policy, HOLDER).run),
-            "a failback too": (self.way, Failback(policy, HOLDER).run),
+            "the unplanned failover again": (other, an_operation(UnplannedFailover, other.policy, at, "gone").run),
+            "the other failback": (other, an_operation(Failback, other.policy).run),
+            "a failback too": (self.way, an_operation(Failback, policy).run),
         }
         name = self.chance.choice(sorted(others))
-        ended = self.interleaved({"a failback": (self.way, Failback(policy, HOLDER).run), name: others[name]})
+        ended = self.interleaved({"a failback": (self.way, an_operation(Failback, policy).run), name: others[name]})
         self.step(f"ended: {ended}")
         self.assert_one_primary()
 
@@ -103,7 +106,7 @@ class FailingBack(AtOnce):
         self.step("north follows")
         self.attempt(lambda: self.follow(way=north))
         clock = self.two.worker()
-        order = Failover(north.policy, HOLDER, wait=lambda seconds: None, clock=clock, began=clock())
+        order = an_operation(Failover, north.policy, clock=clock, began=clock())
         self.step("north takes over")
         self.attempt(lambda: order.run(north.ports()))
         if north.replica.parameters().get(PHASE) == Phase.PROMOTED.value:
@@ -116,7 +119,7 @@ class FailingBack(AtOnce):
         """Give up the policy that led into the primary, while its users work."""
         self.some_users_act()
         way = self.opposite
-        order = Forget(way.policy, HOLDER)
+        order = an_operation(Forget, way.policy)
         if error := self.attempt(lambda: self.operate("forget", way, order.run, (Actor.FOREIGN, Actor.PRIMARY))):
             self.violated("stuck", f"forget: {error}")
         raise Ended
@@ -124,7 +127,7 @@ class FailingBack(AtOnce):
     def forget_and_adopt(self) -> None:
         """Give a replica up, say that it may be taken again, and let the policy adopt it."""
         way, policy = self.way, self.way.policy
-        forget = Forget(policy, HOLDER)
+        forget = an_operation(Forget, policy)
         if error := self.attempt(lambda: self.operate("forget", way, forget.run, (Actor.FOREIGN, Actor.PRIMARY))):
             self.violated("stuck", f"forget: {error}")
             raise Ended
@@ -132,7 +135,7 @@ class FailingBack(AtOnce):
         self.leave(self.old)
         said = way.replica.parameters()
         way.replica.metastore.set_database_parameters(DATABASE, {**said, SEED: policy.name})
-        adopt = Adopt(policy, HOLDER)
+        adopt = an_operation(Adopt, policy)
         if error := self.attempt(lambda: self.operate("adopt", way, adopt.run, (Actor.FOREIGN, Actor.PRIMARY))):
             self.violated("stuck", f"adopt: {error}")
             raise Ended
@@ -150,7 +153,7 @@ class FailingBack(AtOnce):
         for number in range(3):
             self.attempt(lambda: self.follow(way=way))
             policy = replace(way.policy, options=replace(way.policy.options, settle_seconds=0))
-            scan = Scan(Work(policy, holder=HOLDER), deep=True, clock=self.two.worker(), wait=lambda seconds: None)
+            scan = Scan(Work(policy, holder=HOLDER), deep=True, clock=self.two.worker(), wait=at_once)
             self.attempt(lambda: scan.run(way.ports()))  # noqa: B023
             if Feature.EXTERNAL in self.features:
                 self.attempt(lambda: self.external_pass(way))

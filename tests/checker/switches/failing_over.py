@@ -8,6 +8,7 @@ from tests.checker.switches.beside import EVERYBODY, Actor, Ended
 from tests.checker.switches.features import Feature
 from tests.checker.switches.interposed import interposed
 from tests.checker.switches.lane import Lane
+from tests.checker.switches.orders import an_operation, at_once
 from tests.checker.switches.two_sides import DATABASE, HOLDER, Side
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.failover.fence import COMMAND, FENCED, QUOTA, FenceRules
@@ -54,7 +55,7 @@ class FailingOver(Lane):
 
         def order(policy: Policy) -> Failover:
             made: Any = operation_of("failover", policy, HOLDER, OperationFields())
-            return replace(made, wait=lambda seconds: None)  # type: ignore[no-any-return]
+            return replace(made, wait=at_once)  # type: ignore[no-any-return]
 
         self._take_over("failover by the form", order)
 
@@ -80,21 +81,15 @@ class FailingOver(Lane):
         """Return a planned failover, run by whichever worker."""
         clock = self.two.worker()
 
-        def catch_up(since: float) -> None:
+        def catch_up(since: Any) -> None:
             for _ in range(_TRIES):
                 self.follow()
                 if order.is_behind(self.way.ports()) is None:
                     return
                 self.external_pass()
 
-        order = Failover(
-            policy,
-            HOLDER,
-            wait=lambda seconds: None,
-            clock=clock,
-            catch_up=catch_up,
-            run_command=self.primary.hook,
-            began=clock(),
+        order: Failover = an_operation(
+            Failover, policy, clock=clock, began=clock(), catch_up=catch_up, run_command=self.primary.hook
         )
         return order
 
@@ -150,7 +145,7 @@ class FailingOver(Lane):
     def abort(self, policy: Policy) -> None:
         """Give a failover up; a command of the operator's that fails is run again."""
         for _ in range(20):
-            order = AbortFailover(policy, HOLDER, run_command=self.primary.hook)
+            order = an_operation(AbortFailover, policy, run_command=self.primary.hook)
             if self.attempt(lambda: self.operate("abort", self.way, order.run, (Actor.FOREIGN,), kills=True)) is None:  # noqa: B023
                 break
             self.primary_acts(self.people.write_silently)
@@ -192,8 +187,8 @@ class FailingOver(Lane):
 
         def take_over() -> None:
             nonlocal at
-            at = UnplannedFailover(self.way.policy, 0, "gone", HOLDER).event_now(self.way.ports())
-            order = UnplannedFailover(self.way.policy, at, "gone", HOLDER, clock=self.two.worker())
+            at = an_operation(UnplannedFailover, self.way.policy, 0, "gone").event_now(self.way.ports())
+            order = an_operation(UnplannedFailover, self.way.policy, at, "gone", clock=self.two.worker())
             lines.extend(self.operate("unplanned failover", self.way, order.run, EVERYBODY))
 
         for _ in range(_TRIES):
