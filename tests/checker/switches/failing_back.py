@@ -105,6 +105,8 @@ class FailingBack(AtOnce):
             return
         self.step("north follows")
         self.attempt(lambda: self.follow(way=north))
+        if self.primary is north.source:
+            return  # Nobody else is the primary: it may take over, and this history would end.
         clock = self.two.worker()
         order = an_operation(Failover, north.policy, clock=clock, began=clock())
         self.step("north takes over")

@@ -57,7 +57,13 @@ class FailingOver(Lane):
             made: Any = operation_of("failover", policy, HOLDER, OperationFields())
             return replace(made, wait=at_once)  # type: ignore[no-any-return]
 
-        self._take_over("failover by the form", order)
+        self.primary_acts(self.people.write_external)
+        run = order(self.way.policy).run
+        if self.attempt(lambda: self.operate("failover by the form", self.way, run, (Actor.FOREIGN,))) is None:
+            self.taken_over("failover by the form", is_planned=True)
+        else:
+            # A form brings nothing over; a terminal does.
+            self.planned()
 
     def slowly(self) -> None:
         """Take over after a comparison of hours, in which somebody writes without an event."""
