@@ -43,7 +43,7 @@ class Hook:
         fails_before, fails_after = ((self.fails and self.chance.random() < 0.25) for _ in range(2))
         if fails_before:
             raise TryAgain("the command failed", found="75: nothing done", expected="0", next_step="again")
-        self.shut = list(words) == ["shut"]
+        self.shut = list(words) == ["true", "shut"]
         if fails_after:
             raise ActNow("the command failed", found="1: half done", expected="0", next_step="mend it")
 
@@ -158,7 +158,7 @@ class TwoSides:
         common = {"exclude": (EXCLUDED,), "options": options}
         # What a NameNode bars nobody from is fenced there only; a command needs no rights at HDFS.
         rungs = chance.choice(((QUOTA,), (COMMAND,), (QUOTA, COMMAND)))
-        self.fence = FenceRules(rungs, ("shut",), ("open",)) if COMMAND in rungs else FenceRules(rungs)
+        self.fence = FenceRules(rungs, ("true", "shut"), ("true", "open")) if COMMAND in rungs else FenceRules(rungs)
         there = a_policy(**common, external=an_external() if Feature.EXTERNAL in features else _left_out("east"))
         back = a_policy(
             **common,
