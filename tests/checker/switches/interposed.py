@@ -1,5 +1,6 @@
 """Let something happen before any call of an operation: users act, an operator's next call comes, a process dies."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -62,10 +63,11 @@ class Moments:
         self._acted_at: int | None = None
         self._last = ("", "")
         self._is_inside = False
+        self._thread = threading.get_ident()
 
     def __call__(self, port: str, method: str, args: tuple[Any, ...]) -> None:
         """Be told of a call before it is made."""
-        if self._is_inside:
+        if self._is_inside or threading.get_ident() != self._thread:
             return
         self._is_inside = True
         try:
