@@ -15,7 +15,6 @@ from tests.support.hive import metastore_objects as objects
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
 from twinhive.core.model.errors import TwinhiveError
-from twinhive.core.model.files import is_below
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
 
@@ -214,9 +213,13 @@ class ForeignThings:
                 yield table
 
     def _files(self, places: list[str]) -> Iterator[tuple[tuple[str, str], Any]]:
-        roots = sorted(set(places))
-        for path, node in self.files._nodes.items():
-            if any(path == root or is_below(path, root) for root in roots):
+        above = ""
+        for root in sorted({f"{place.rstrip('/')}/" for place in places}):
+            if above and root.startswith(above):
+                continue
+            above = root
+            for path in self.files._tree.below(root.rstrip("/")):
+                node = self.files._nodes[path]
                 marks = {key: value for key, value in node.attributes.items() if value}
                 what = None if node.status.is_directory else (node.content, node.status.file_id)
                 yield ("file", path), (what, marks, node.status.permission, node.status.owner)
