@@ -19,6 +19,7 @@ from tests.unit.operations.failover.test_readiness import READY
 from twinhive.core.model.errors import ActNow, TryAgain
 from twinhive.core.model.external.modes import External
 from twinhive.core.model.failover.fence import COMMAND, QUOTA, FenceRules
+from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import WINDOW_END, DatabaseAddress, Options, Policy
 from twinhive.core.ports import TreePorts, WritePorts
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
@@ -59,9 +60,10 @@ class Side:
     hook: Hook
     foreign: ForeignThings | None = None
 
-    def rows(self, database: str | None = None) -> set[Row]:
-        """Return the rows that readers find there, but for those of tables that no policy replicates."""
-        return visible(self.metastore, self.files, database, self.foreign.names if self.foreign else ())
+    def rows(self, database: str | None = None, *, but: str = "") -> set[Row]:
+        """Return the rows that readers find there, but for those of tables that no policy replicates, and of one."""
+        without = self.foreign.names if self.foreign else set()
+        return visible(self.metastore, self.files, database, without | {TableName(DATABASE, but)})
 
     def parameters(self) -> dict[str, str]:
         """Return what the replicated database says."""
