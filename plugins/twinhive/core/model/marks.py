@@ -34,6 +34,8 @@ Where tables come whole the new scope without these, which is there for certain;
 """
 LOAD_PLACES = "twinhive.load.places"
 """Where the load that is under way puts partitions; not set: where loads of earlier versions did."""
+LOAD_DATABASE = "twinhive.load.database"
+"""Says `made` on a database that a load has made, until it is published: nobody else has put anything there."""
 OWN_PLACES = "own"
 """Each in a directory of its own, none at the default place."""
 QUARANTINE = "twinhive.quarantine."

@@ -6,7 +6,7 @@ from dataclasses import replace
 from twinhive.core.directory_marks.directories import table_mark, table_of
 from twinhive.core.model.errors import Foreign
 from twinhive.core.model.human_readable import first_of
-from twinhive.core.model.marks import LOAD_PLACES, OWN_PLACES, Phase, ReplicaState, without_marks
+from twinhive.core.model.marks import LOAD_DATABASE, LOAD_PLACES, OWN_PLACES, Phase, ReplicaState, without_marks
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
@@ -66,9 +66,12 @@ def open_replica(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, re
         report(f"created database {policy.replica}")
     elif state.dump != dump.key:
         report(f"an earlier load of dump {state.dump} was cut off: its tables are removed first")
-        _remove_unpublished(ports, policy, dump, lease, report)
+        database = ports.replica.database(policy.replica.database)
+        made = database.parameters.get(LOAD_DATABASE) if database else None
+        _remove_unpublished(ports, policy, dump, lease, report, is_made=made is not None)
         lease.confirm()
-        ports.replica.set_database_parameters(policy.replica.database, _loading_parameters(policy, dump))
+        parameters = _loading_parameters(policy, dump) | ({LOAD_DATABASE: made} if made else {})
+        ports.replica.set_database_parameters(policy.replica.database, parameters)
     return managed_root(ports.replica, policy)
 
 
@@ -78,7 +81,7 @@ def _replica_database(policy: Policy, dump: Dump) -> Database:
         name=policy.replica.database,
         location=None,
         managed_location=None,
-        parameters=_loading_parameters(policy, dump),
+        parameters=_loading_parameters(policy, dump) | {LOAD_DATABASE: "made"},
         thrift=source.thrift,
         comment=source.comment,
         owner=source.owner,
@@ -89,10 +92,13 @@ def _loading_parameters(policy: Policy, dump: Dump) -> dict[str, str]:
     return {**without_marks(dump.manifest.database.parameters), **loading_state(policy, dump).written()}
 
 
-def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, report: Report) -> None:
+def _remove_unpublished(
+    ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, report: Report, *, is_made: bool
+) -> None:
     """Remove what a load that never published, or what followed it, has put there: tables, directories, functions.
 
     All else is other people's and stays: what no policy brings is named, what is in the way of the load is refused.
+    `is_made` says that a load has made the database itself: then all functions are of loads.
     """
     ours: list[TableName] = []
     alone: list[TableName] = []
@@ -108,7 +114,7 @@ def _remove_unpublished(ports: WritePorts, policy: Policy, dump: Dump, lease: Le
     for name in ours:
         lease.confirm()
         ports.replica.drop_table(name, delete_data=False)
-    _remove_functions(ports, policy, dump, lease, report)
+    _remove_functions(ports, policy, dump, lease, report, is_made=is_made)
     _remove_built_directories(ports, policy, lease, report)
 
 
@@ -124,12 +130,14 @@ def _refuse_in_the_way(policy: Policy, dump: Dump, tables: Sequence[TableName]) 
         )
 
 
-def _remove_functions(ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, report: Report) -> None:
+def _remove_functions(
+    ports: WritePorts, policy: Policy, dump: Dump, lease: Lease, report: Report, *, is_made: bool
+) -> None:
     """Drop the functions whose files we have brought. Those of the dump take the place of what has their names."""
     database, root = policy.replica.database, managed_root(ports.replica, policy)
     coming = {function.name for function in dump.manifest.base.functions}
     for function in ports.replica.functions(database):
-        if has_own_files(function, root):
+        if is_made or has_own_files(function, root):
             lease.confirm()
             ports.replica.drop_function(database, function.name)
         elif function.name not in coming:

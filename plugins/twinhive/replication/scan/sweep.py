@@ -84,10 +84,10 @@ class _Sweeping:
     refused: dict[str, Refused] = field(default_factory=dict)
 
     def sweep(self, before: UnusedNote, unused: Collection[str], wait: Callable[[float], None]) -> None:
-        """Write down what is unused; remove what is due by then, if nobody in the whole metastore uses it."""
+        """Write down what is unused; remove what an earlier sweep has seen and is due, if nobody uses it anywhere."""
         grace = self.work.policy.options.grace_seconds
         note = self._note(before, unused)
-        due = note.due(grace) if note is not None else []
+        due = [one for one in note.due(grace) if one in before.since] if note is not None else []
         if note is None or not due or not note.may_ask(grace):
             return
         self._remove(self._unused_everywhere(due), wait)

@@ -17,6 +17,11 @@ from twinhive.statements.execution.statement_runner import for_statements, lines
 PACKAGES_NOT_RUN = ("surfaces/", "operations/journal/", "federation/routing/", "publishing/set_visibility/")
 STEPS_NOT_RUN = {
     "core/model/text": "the words of each reader",
+    "core/step/promotion_note": "the second witness of a policy's failover",
+    "hive/adapters/hive/hive_source_marker": "two replicas that have taken over, by failovers of policies",
+    "operations/failover/fence/fencing": "the fence of a policy's failover",
+    "operations/failover/left_source": "a command of policies",
+    "operations/monitoring/old_primaries": "the alarms of the monitor's DAG",
     "replication/operator_requests/request_files": "why a policy is paused: who forgets one has its commands",
     "replication/incremental/event_reached": "what a sensor in a DAG waits for",
     "operations/failover/adopt": "a command of policies",

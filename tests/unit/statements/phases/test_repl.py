@@ -222,6 +222,7 @@ def test_what_a_load_has_dropped_is_removed_by_a_later_load_after_the_grace(repl
     repl.load(repl.dump(repl.status()), now=10_000_000_000.0)
     assert repl.world.replica_files.status(empty.location)
     repl.users.create_table("made")
+    repl.world.replica_files.pass_time(100_000)
     repl.load(repl.dump(repl.status()), now=10_000_100_000.0)
     assert repl.world.replica_files.status(empty.location) is None
 

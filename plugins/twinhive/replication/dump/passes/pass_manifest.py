@@ -47,7 +47,10 @@ class PassManifest:
             "begin": self.begin.fields() if self.begin else None,
             "end": self.end.fields() if self.end else None,
         }
-        return as_json({**asdict(self), **written})
+        fields = {**asdict(self), **written}
+        if not self.failover:  # as earlier versions have written it
+            del fields["failover"]
+        return as_json(fields)
 
     @classmethod
     def from_json(cls, content: bytes) -> "PassManifest":
