@@ -3,6 +3,7 @@
 from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.errors import ActNow, TryAgain
 from twinhive.core.model.human_readable import first_of
+from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts
@@ -60,9 +61,22 @@ def _first_news(ports: ReadPorts, policy: Policy, begin: Position) -> tuple[Posi
     end = begin
     for event_range in EventStream.of(ports, policy).event_ranges_after(begin):
         end = event_range.end
-        if event_range.rows:
-            return end, event_range.rows
+        if rows := tuple(row for row in event_range.rows if not _is_of_others(ports, policy, row)):
+            return end, rows
     return end, ()
+
+
+def _is_of_others(ports: ReadPorts, policy: Policy, row: EventRow) -> bool:
+    """True for an event of a table that no policy brings, and that is none of the replica's either.
+
+    Its users were never asked to stop: commits to an Iceberg table each minute must not keep others from failing over.
+    """
+    name = (row.table or "").lower()
+    table = ports.source.table(TableName(policy.source.database, name)) if name else None
+    if table is None or policy.replicates(table):
+        return False
+    there = ports.replica.table(TableName(policy.replica.database, name))
+    return there is None or not policy.replicates(there)
 
 
 def _behind(position: Position, news: tuple[EventRow, ...]) -> str:

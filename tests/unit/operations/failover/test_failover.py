@@ -197,6 +197,26 @@ def test_a_source_that_is_written_is_not_left(followed: Followed) -> None:
     assert_follows(followed)
 
 
+def test_who_writes_what_no_policy_brings_does_not_keep_others_from_a_failover(followed: Followed) -> None:
+    iceberg = {"table_type": "ICEBERG", "metadata_location": "v1", "storage_handler": "iceberg"}
+    followed.users.create_table("ice", files=(), parameters=iceberg)
+    followed.follow()
+    versions = iter(range(100))
+    planned(followed, lambda: followed.users.set_parameters("ice", {"metadata_location": f"v{next(versions)}"})).run(
+        followed.world.ports()
+    )
+    assert promotion(followed).how is How.PLANNED
+    assert next(versions) > 0, "they have written meanwhile"
+
+
+def test_a_table_that_becomes_one_that_no_policy_brings_is_news(followed: Followed) -> None:
+    def turn() -> None:
+        followed.users.set_parameters("plain", {"transactional": "true", "transactional_properties": "insert_only"})
+
+    with pytest.raises(ActNow, match=r"(?s)is still written.*ALTER_TABLE plain"):
+        planned(followed, turn).run(followed.world.ports())
+
+
 @pytest.mark.parametrize("is_applied", [False, True])
 def test_what_is_written_while_both_sides_are_compared_is_noticed(followed: Followed, is_applied: bool) -> None:
     original, calls = followed.world.replica.set_database_parameters, []
