@@ -8,17 +8,20 @@ import pytest
 
 from tests.support.hive.contract_metastores import SourceCluster, a_database_on, created
 from tests.support.hive.metastore_objects import a_partition, a_table, a_view
+from tests.support.users.source_writer import SourceWriter
 from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused
 from twinhive.core.model.files import join
 from twinhive.core.model.marks import SOURCE_FOR, STAMP
 from twinhive.core.model.names import TableName
-from twinhive.core.model.objects import Partition, Table, TableKind
+from twinhive.core.model.objects import DDL_TIME, Parameters, Partition, Table, TableKind
 from twinhive.core.model.tjson import from_text, to_text
 from twinhive.core.ports import FileWriter, MetastoreWriter
+from twinhive.core.step.parameter_changes import change_table
 from twinhive.hive.events.decoder import decode_event
 
 STATISTICS = {"numFiles": "3", "totalSize": "9", "numFilesErasureCoded": "0", "numRows": "2"}
-MADE_BY_SERVER = "transient_lastDdlTime"
+LONG_AGO = {DDL_TIME: "1000000000"}
+"""The server counts in seconds: two changes within one have the same time."""
 
 
 class Place:
@@ -84,7 +87,7 @@ def files_below(files: FileWriter, directory: str) -> set[str]:
 
 def spoken(parameters: Any) -> dict[str, str]:
     """Return parameters without the time that the server adds."""
-    return {key: value for key, value in parameters.items() if key != MADE_BY_SERVER}
+    return {key: value for key, value in parameters.items() if key != DDL_TIME}
 
 
 def test_database_is_altered_but_for_its_locations(metastore: MetastoreWriter, database: str) -> None:
@@ -224,6 +227,41 @@ def test_stamp_that_was_never_set_is_another_stamp(metastore: MetastoreWriter, d
     table = created(metastore, a_table(database, "t"))
     with pytest.raises(ChangedMeanwhile):
         metastore.alter_table(table.name, table.with_parameters({STAMP: "log:2"}), expected="log:1")
+
+
+def test_time_of_the_last_ddl_is_compared_before_a_table_is_set(writer: SourceWriter) -> None:
+    before = writer.create_table("t", parameters=LONG_AGO)
+    assert before.parameters[DDL_TIME] == LONG_AGO[DDL_TIME]
+    writer.set_parameters("t", {"theirs": "1"})
+    assert writer.table("t").parameters[DDL_TIME] != LONG_AGO[DDL_TIME]
+    ours = before.with_parameters({**before.parameters, "ours": "1"})
+    with pytest.raises(ChangedMeanwhile, match=f"{writer.database}.t"):
+        writer.metastore.alter_table(before.name, ours, expected=LONG_AGO[DDL_TIME], of_key=DDL_TIME)
+    found = writer.table("t").parameters
+    assert "theirs" in found and "ours" not in found
+    writer.metastore.alter_table(
+        before.name, before.with_parameters({**found, "ours": "1"}), expected=found[DDL_TIME], of_key=DDL_TIME
+    )
+    assert writer.table("t").parameters == {**found, "ours": "1"}
+
+
+def test_parameters_of_ours_go_on_a_table_that_another_client_alters_between_reading_and_writing(
+    writer: SourceWriter,
+) -> None:
+    before = writer.create_table("t", parameters=LONG_AGO)
+    seen: list[Table] = []
+
+    def ours(table: Table) -> Parameters:
+        seen.append(table)
+        if len(seen) == 1:
+            writer.add_columns("t", [("added", "string")])
+        return {**table.parameters, "ours": "1"}
+
+    written = change_table(writer.metastore, before.name, ours)
+    found = writer.table("t")
+    assert [("added", "string") in each.columns for each in seen] == [False, True]
+    assert ("added", "string") in found.columns and found.parameters["ours"] == "1"
+    assert written is not None and written.parameters == found.parameters
 
 
 def test_rename_onto_what_is_there(metastore: MetastoreWriter, database: str) -> None:
