@@ -4,7 +4,7 @@ import itertools
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, Self
 
 from tests.support.hive import metastore_objects as objects
 from twinhive.core.model.constraints import Constraint
@@ -66,7 +66,7 @@ class SourceWriter:
     @classmethod
     def with_database(
         cls, metastore: SourceMetastore, files: FileWriter, database: str, parameters: Mapping[str, str] | None = None
-    ) -> "SourceWriter":
+    ) -> Self:
         """Create the database, and return its writer."""
         given = {SOURCE_FOR: "source_writer", **(parameters or {})}
         metastore.create_database(Database(database, None, None, given, "{}"))
