@@ -173,7 +173,9 @@ def test_a_partition_that_is_dropped_and_added_again_by_hive_has_no_rows_of_befo
     users.rename_partition("orders", ("50%=#:ü",), ("renamed",))
     users.overwrite("orders", ("renamed",), {"f1": b"other"})
     follow_all(policies, policy.name)
-    Forget(policy, HOLDER).run(wiring.write_ports())
+    # Within the grace what lies in Hive's own places might be a running insert's: it would stay.
+    at_once = replace(policy, options=replace(policy.options, grace_seconds=0))
+    Forget(at_once, HOLDER).run(wiring.write_ports())
     cluster = sandbox.clusters["west"]
     replica = ThriftMetastore([(cluster.metastore_host, cluster.metastore_port)], timeout_seconds=60.0)
     orders = TableName(users.database, "orders")
