@@ -46,6 +46,7 @@ from twinhive.operations.failover.old_primary_content import OldPrimary
 from twinhive.operations.failover.promotion import PROMOTED, Promotion
 from twinhive.replication.dump.dump_ownership import claim_dumps
 from twinhive.replication.operator_requests.request_files import pause, request_everything
+from twinhive.replication.replica.pending_files import remove_pending, remove_purges
 from twinhive.replication.replica.set_checkpoint import forget_looked
 from twinhive.replication.replica.stamping import stamp_everything
 
@@ -147,6 +148,9 @@ class Failback:
         lease.confirm()
         ports.source_marker.mark(policy.source.database, policy.name)
         request_everything(ports.replica_files, policy, person(self.holder))
+        # What waited when it was a replica before is nothing of this time: people have written both sides since.
+        remove_pending(ports.replica_files, policy)
+        remove_purges(ports.replica_files, policy)
         # The new primary's log tells nothing of what was marked here.
         forget_looked(ports.replica_files, policy)
         pause(ports.replica_files, policy, render(look_first("failback", policy.name)), person(self.holder))

@@ -40,6 +40,12 @@ def remove_pending(files: FileWriter, policy: Policy) -> None:
     _records(policy).remove_all(files)
 
 
+def remove_purges(files: FileWriter, policy: Policy) -> None:
+    """Remove all notes that ask for data to be deleted: by now people may use the directories that they name."""
+    for path in purge_paths(files, policy):
+        files.delete_file(path)
+
+
 def purge_paths(files: FileReader, policy: Policy) -> list[str]:
     """Return the files that ask for data of dropped objects to be deleted."""
     return [path for _, path in _purges(policy).listing(files).all()]

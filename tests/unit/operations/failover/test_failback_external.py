@@ -22,7 +22,9 @@ from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.pause import Unpause
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.failover import Failover
+from twinhive.operations.failover.unplanned_failover import UnplannedFailover
 from twinhive.replication.external_tables.check_base import CheckBase
+from twinhive.replication.replica.pending_files import pending_names, purge_paths
 from twinhive.runtime.pipeline.phases import INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_phase, run_whole
 
@@ -234,3 +236,22 @@ def test_a_pass_that_is_made_before_the_failback_leaves_nothing_in_its_way() -> 
     CheckBase(Work(BACK_EXTERNAL, holder=HOLDER)).run(switched.ports())
     switched.fail_back()
     assert east_data(switched, "logs") == {"hdfs://east/data/logs/a": b"a"}
+
+
+def test_what_waited_before_two_switches_is_neither_published_nor_purged_after_them() -> None:
+    switched = SwitchedExternals()
+    world, files = switched.world, switched.world.source_files
+    switched.fail_back()
+    switched.west.create_external("late", location="hdfs://west/ext/data/late")
+    switched.west.set_parameters("logs", {"external.table.purge": "true"})
+    switched.west.drop_table("logs")
+    while not run_phase(INCREMENTAL, BACK_EXTERNAL, switched.ports(), {"run": "i"}, lambda line: None)["window"].idle:
+        pass
+    assert pending_names(files, BACK_EXTERNAL) == ("late",) and len(purge_paths(files, BACK_EXTERNAL)) == 1
+    at = int(world.source.database("sales").parameters["repl.last.id"])
+    UnplannedFailover(BACK_EXTERNAL, at, "gone", HOLDER).run(switched.ports())
+    Failback(switched.there, HOLDER).run(world.ports())
+    switched.settle(switched.there, world.ports())
+    switched.fail_over(switched.there, world.ports())
+    Failback(BACK_EXTERNAL, HOLDER).run(switched.ports())
+    assert pending_names(files, BACK_EXTERNAL) == () and purge_paths(files, BACK_EXTERNAL) == []
