@@ -2,8 +2,9 @@
 
 Each is read right before it is written, and written as it was read but for the keys that change: a column that users
 have added since a listing, or a partition that they have moved, stays so. A table is written only if nobody has altered
-it since it was read: the metastore compares the time of its last DDL. It has no such comparison for partitions and
-databases; between reading and writing these there is nothing.
+it since it was read: the metastore compares the time of its last DDL, in seconds. Whoever alters a table twice within
+one second, or sends that time back as it was read, as clients of bare Thrift may, is not seen by that. Partitions and
+databases have no such comparison. Then all that holds is that nothing lies between reading and writing.
 """
 
 from collections.abc import Callable, Sequence
