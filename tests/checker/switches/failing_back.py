@@ -11,6 +11,7 @@ from tests.checker.switches.peoples_database import peoples_database, what_diffe
 from tests.checker.switches.primary_users import STILL
 from tests.checker.switches.two_sides import DATABASE, HOLDER
 from tests.support.worlds.fake_world import backup
+from twinhive.core.model.failover.fence import FENCED
 from twinhive.core.model.marks import PHASE, Phase
 from twinhive.core.step.step_base import Work
 from twinhive.operations.actions.pause import Unpause
@@ -171,7 +172,10 @@ class FailingBack(AtOnce):
         """Restore the old primary's metastore; what was registered since is gone by that alone."""
         assert self.old is not None
         self.step(f"{self.old.name}'s metastore is restored")
+        fenced = FENCED in self.old.parameters()
         restore()
+        if fenced and FENCED not in self.old.parameters():  # nobody knows of the fence any more: a person takes it away
+            self.old.files.name_quotas.clear()
         self.leave(self.old)
         self.rows &= set().union(*(one.rows() for one in self.all_sides()))
         # No event tells of these any more: of a table that the new primary's users have changed none is recognised.

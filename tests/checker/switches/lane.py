@@ -108,14 +108,18 @@ class Lane(Beside):
 
     def following(self) -> None:
         """Let users write and the replica follow, with what else may happen meanwhile."""
+        is_brought = False
         for _ in range(self.chance.randrange(1, 4)):
             self.some_users_act()
             if self.has(Feature.SILENT, 0.5):
                 self.step("a silent write")
-                self.primary_acts(lambda side: self.people.write_silently(side, self.chance.choice(("still", "plain"))))
+                table = self.chance.choice(("still", "plain"))
+                # In a table that others write too no failback recognises it, once they did at the new primary.
+                is_brought = is_brought or table == "plain"
+                self.primary_acts(lambda side, table=table: self.people.write_silently(side, table))
                 self.doubtful = True
             self._follow_beside()
-        if self.has(Feature.SILENT, 0.5):
+        if is_brought or self.has(Feature.SILENT, 0.5):
             self.scan()
         if self.has(Feature.EXTERNAL, 0.7):
             self.step("an external pass")
