@@ -27,6 +27,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import DatabaseAddress
 from twinhive.core.model.quarantine import with_frozen
 from twinhive.core.ports import Lease, WritePorts
+from twinhive.operations.failover.divergence import diverged_backup
 from twinhive.operations.failover.divergence.diverged_backup import kept_database, old_primary_log
 from twinhive.operations.failover.divergence.diverged_tables import LEAVES_AT_ONCE, DivergedTables
 from twinhive.operations.failover.divergence.old_primary_log import OldPrimaryLog
@@ -187,6 +188,29 @@ def test_what_is_written_after_the_keeping_is_kept_by_the_next_try() -> None:
     assert [line.partition(": ")[2].partition(":")[0] for line in said] == ["plain"]
     switched.fail_back()
     assert rows_kept(switched) == [LATE, b"never seen in west"]
+
+
+def test_what_comes_between_a_look_and_its_pass_is_seen_by_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    switched = Switched(loses=True)
+    Failback(BACK, HOLDER).keep(switched.ports())
+    switched.east.insert("plain", None, [b"told by an event: the pass has a table to look at"])
+    look, place = diverged_backup.written_since, partition_place(switched)
+    acts = iter([lambda: switched.world.source_files.put(f"{place}/silent", LATE)])
+
+    def looked(*given: Any) -> Mapping[str, str] | None:
+        found = look(*given)
+        for act in acts:
+            act()
+        return found
+
+    monkeypatch.setattr(diverged_backup, "written_since", looked)
+    Failback(BACK, HOLDER, wait=lambda _: None).run(switched.ports())
+    assert LATE in rows_kept(switched)
+
+
+def partition_place(switched: Switched) -> str:
+    orders = switched.east.table("orders")
+    return next(place for _, place in switched.world.source.partition_locations(orders))
 
 
 def test_a_writer_who_does_not_stop_is_named_and_nothing_of_his_is_lost() -> None:

@@ -99,13 +99,13 @@ class Keeper:
 
     def keep(self) -> list[str]:
         """Make one pass over the tables that were written since the last one; nothing is done where none was."""
+        files, note = self.ports.replica_files, self.note
+        self.lease.confirm()
+        since_ms = note.write(files, self.policy)  # before the look: what it does not see any more is as young
         late = self.written_since()
         if late is not None and not late:
             return []
-        files, note = self.ports.replica_files, replace(self.note, is_final=False)
-        until = self.log.begin_pass()
-        self.lease.confirm()
-        since_ms = note.write(files, self.policy)
+        note, until = replace(note, is_final=False), self.log.begin_pass()
         tables = DivergedTables(self.ports, self.policy, self.promotion, self.log)
         lines = []
         for _, leaves in groupby(tables.leaves(late), key=lambda one: one.table.name):
