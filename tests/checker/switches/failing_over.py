@@ -201,7 +201,8 @@ class FailingOver(Lane):
             error = self.attempt(take_over)
             if error is None:
                 break
-            if barred and barred in str(error):
+            # Where what is staged needs that directory, the event before is offered: that is no housekeeping.
+            if barred and barred in str(error) and "what is staged cannot be applied" not in str(error):
                 self.violated("blocked", f"an unplanned failover is refused for a directory that cannot go: {barred}")
                 self.way.replica.files.forbidden.discard(barred)
         else:
