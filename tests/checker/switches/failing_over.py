@@ -201,10 +201,7 @@ class FailingOver(Lane):
             error = self.attempt(take_over)
             if error is None:
                 break
-            # Where what is staged needs that directory, the event before is offered: that is no housekeeping.
-            if barred and barred in str(error) and "what is staged cannot be applied" not in str(error):
-                self.violated("blocked", f"an unplanned failover is refused for a directory that cannot go: {barred}")
-                self.way.replica.files.forbidden.discard(barred)
+            self._unbar(barred, str(error))
         else:
             if "is in the middle of a window" not in str(error):  # a window that was moved aside: a person decides
                 self.violated("stuck", f"unplanned failover: refused {_TRIES} times: {error}")
@@ -212,6 +209,13 @@ class FailingOver(Lane):
         self.way.replica.files.forbidden.discard(barred or "")
         self.judge_event(at, " ".join(map(str, lines)))
         self.taken_over("unplanned failover", is_planned=False)
+
+    def _unbar(self, barred: str | None, error: str) -> None:
+        """Let a directory go that keeps a failover from its end; only what staged events need may do so."""
+        if barred and barred in error:
+            if "what is staged cannot be applied" not in error:
+                self.violated("blocked", f"an unplanned failover is refused for a directory that cannot go: {barred}")
+            self.way.replica.files.forbidden.discard(barred)
 
     def _bar(self) -> str | None:
         """Let a directory of ours that nothing uses be one that HDFS does not let go."""
