@@ -7,6 +7,8 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts
+from twinhive.hive.events.event_errors import UnreadableEvent
+from twinhive.hive.events.event_message import names_touched
 from twinhive.operations.failover.fence.fencing import or_abort
 from twinhive.operations.failover.late_set_marks import set_news
 from twinhive.replication.notification_log.event_stream import EventStream
@@ -58,25 +60,43 @@ def refuse_news(ports: ReadPorts, policy: Policy, quiet_since: Position) -> None
 
 def _first_news(ports: ReadPorts, policy: Policy, begin: Position) -> tuple[Position, tuple[EventRow, ...]]:
     """Return the first events of the policy after a position, none at the log's end, and how far was read."""
-    end = begin
+    others, end = _TablesOfOthers(ports, policy), begin
     for event_range in EventStream.of(ports, policy).event_ranges_after(begin):
         end = event_range.end
-        if rows := tuple(row for row in event_range.rows if not _is_of_others(ports, policy, row)):
+        if rows := tuple(row for row in event_range.rows if not others.has_all_of(row)):
             return end, rows
     return end, ()
 
 
-def _is_of_others(ports: ReadPorts, policy: Policy, row: EventRow) -> bool:
-    """True for an event of a table that no policy brings, and that is none of the replica's either.
+class _TablesOfOthers:
+    """Know the tables that no policy brings, and that are none of the replica's either; each is asked for once.
 
-    Its users were never asked to stop: commits to an Iceberg table each minute must not keep others from failing over.
+    Their users were never asked to stop: commits to an Iceberg table each minute must not forbid a failover.
     """
-    name = (row.table or "").lower()
-    table = ports.source.table(TableName(policy.source.database, name)) if name else None
-    if table is None or policy.replicates(table):
-        return False
-    there = ports.replica.table(TableName(policy.replica.database, name))
-    return there is None or not policy.replicates(there)
+
+    def __init__(self, ports: ReadPorts, policy: Policy) -> None:
+        self._ports, self._policy = ports, policy
+        self._known: dict[TableName, bool] = {}
+
+    def has_all_of(self, row: EventRow) -> bool:
+        """True for an event that concerns such tables alone: of a rename both names count."""
+        try:
+            names = names_touched(row) if row.table else ()
+        except UnreadableEvent:
+            return False
+        return bool(names) and all(map(self._has, names))
+
+    def _has(self, name: TableName) -> bool:
+        if name not in self._known:
+            self._known[name] = self._is_of_others(name)
+        return self._known[name]
+
+    def _is_of_others(self, name: TableName) -> bool:
+        table = self._ports.source.table(name) if name.database == self._policy.source.database else None
+        if table is None or self._policy.replicates(table):
+            return False
+        there = self._ports.replica.table(self._policy.on_replica(name))
+        return there is None or not self._policy.replicates(there)
 
 
 def _behind(position: Position, news: tuple[EventRow, ...]) -> str:

@@ -209,6 +209,15 @@ def test_who_writes_what_no_policy_brings_does_not_keep_others_from_a_failover(f
     assert next(versions) > 0, "they have written meanwhile"
 
 
+def test_a_table_that_is_renamed_and_becomes_one_that_no_policy_brings_is_news(followed: Followed) -> None:
+    def rename() -> None:
+        followed.users.rename_table("plain", "other")
+        followed.users.set_parameters("other", {"transactional": "true"})
+
+    with pytest.raises(ActNow, match=r"(?s)is still written.*ALTER_TABLE"):
+        planned(followed, rename).run(followed.world.ports())
+
+
 def test_a_table_that_becomes_one_that_no_policy_brings_is_news(followed: Followed) -> None:
     def turn() -> None:
         followed.users.set_parameters("plain", {"transactional": "true", "transactional_properties": "insert_only"})

@@ -40,6 +40,8 @@ def write(followed: Followed) -> None:
 
 def test_a_mixture_is_named_before_and_after_and_kept_with_the_promotion() -> None:
     followed = ready(Followed())
+    followed.users.insert("plain", None, [b"of a window that has ended, as its note says"])
+    followed.follow()
     write(followed)
     begin, change, mixtures, is_killed = copies_of(followed), 0, list[set[str]](), True
     while is_killed:
