@@ -26,6 +26,9 @@ def main(chapters: list[str]) -> int:
         say(f"there is no chapter {', '.join(unknown)}; there are: {', '.join(CHAPTERS)}")
         return 2
     box = Sandbox.open()
+    if not box.is_running("airflow"):
+        say("no demo is running, whose clusters and Airflow the tour walks through: start it with `make demo`")
+        return 2
     box.up()
     # The commands that are shown are those of this environment, also where it is not on PATH.
     own = str(Path(sys.executable).parent)
