@@ -27,7 +27,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import DatabaseAddress
 from twinhive.core.model.quarantine import with_frozen
 from twinhive.core.ports import Lease, WritePorts
-from twinhive.operations.failover.divergence import diverged_backup
+from twinhive.operations.failover.divergence import diverged_backup, late_writes
 from twinhive.operations.failover.divergence.diverged_backup import kept_database, old_primary_log
 from twinhive.operations.failover.divergence.diverged_tables import LEAVES_AT_ONCE, DivergedTables
 from twinhive.operations.failover.divergence.old_primary_log import OldPrimaryLog
@@ -194,7 +194,7 @@ def test_what_comes_between_a_look_and_its_pass_is_seen_by_the_next_look(monkeyp
     switched = Switched(loses=True)
     Failback(BACK, HOLDER).keep(switched.ports())
     switched.east.insert("plain", None, [b"told by an event: the pass has a table to look at"])
-    look, place = diverged_backup.written_since, partition_place(switched)
+    look, place = late_writes.written_since, partition_place(switched)
     acts = iter([lambda: switched.world.source_files.put(f"{place}/silent", LATE)])
 
     def looked(*given: Any) -> Mapping[str, str] | None:
