@@ -1,5 +1,6 @@
 """Hold the fake and the real metastore to the same behaviour."""
 
+import json
 import socket
 import time
 import uuid
@@ -15,8 +16,9 @@ from tests.support import builders
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.contract_metastores import KNOWN_KEY, a_database_on, created, drop_database
 from tests.support.hive.fake_metastore import InMemoryMetastore
-from tests.support.hive.metastore_objects import a_partition, a_table, a_view
+from tests.support.hive.metastore_objects import a_partition, a_table, a_view, records, skewed
 from tests.support.servers.cutting_proxy import CuttingProxy
+from twinhive.core.model.changes.kinds import AddPartitions
 from twinhive.core.model.errors import AlreadyThere, Missing, Refused, Unreachable
 from twinhive.core.model.names import TableName, partition_name, partition_values
 from twinhive.core.model.objects import Database, TableKind
@@ -27,6 +29,7 @@ from twinhive.core.ports import MetastoreWriter
 from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.hive.adapters.hive.thrift_connection import Request
+from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_message import decode_message, names_touched
 from twinhive.publishing.sets.done_sets import sets_there
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding, take_away
@@ -50,6 +53,35 @@ AWKWARD = (
     "a\tb",
 )
 SERVER_MADE_STATE = "repl.target.last.id"
+
+
+def test_directories_of_skewed_values(metastore: MetastoreWriter, database: str) -> None:
+    """One of them must not keep anybody from reading tables and partitions, whatever the call."""
+    name, place = TableName(database, "t"), f"hdfs://east/tmp/{database}"
+    places = {("é", 'a"]:'): f"{place}/t/a=1", ("2", ""): f"{place}/t/a=2"}
+    given = from_text(a_table(database, "t", ("p",)).thrift)
+    sd = given["7"]["rec"] | {"1": records({"1": {"str": one}, "2": {"str": "string"}} for one in ("id", "note"))}
+    given["7"] = {"rec": skewed(sd, ("id", "note"), places) | {"2": {"str": f"{place}/t"}}}
+    begin = metastore.current_event_id()
+    metastore.create_table(read_table(given))
+    metastore.create_table(a_table(database, "plain"))
+    tree = {"1": {"lst": ["str", 1, "1"]}, "2": {"str": database}, "3": {"str": "t"}, "6": given["7"]}
+    metastore.add_partitions([read_partition(tree), a_partition(read_table(given), "2")])
+    assert [found.name.table for found in metastore.tables(database, ["plain", "t"])] == ["plain", "t"]
+    found = metastore.table(name)
+    assert found is not None
+    first, second = metastore.partitions(name, ["p=1", "p=2"])
+    stored = from_text(first.thrift)["6"]["rec"]["11"]["rec"]["3"]["map"][3]
+    assert {tuple(json.loads(key)[2:]): directory for key, directory in stored.items()} == places
+    assert stored == from_text(found.thrift)["7"]["rec"]["11"]["rec"]["3"]["map"][3]
+    assert [name for name, _ in metastore.partition_locations(found)] == ["p=1", "p=2"]
+    metastore.alter_table(name, found.with_parameters({**found.parameters, "a": "b"}))
+    metastore.alter_partitions([first.with_parameters({"a": "b"}), second])
+    (again,) = metastore.partitions(name, ["p=1"])
+    assert from_text(again.thrift)["6"]["rec"]["11"] == from_text(first.thrift)["6"]["rec"]["11"]
+    told = [decode_event(row).change for row in metastore.events_after(begin, 100)]
+    (event,) = (change for change in told if isinstance(change, AddPartitions))
+    assert from_text(event.added[0].partition.thrift)["6"]["rec"]["11"] == from_text(first.thrift)["6"]["rec"]["11"]
 
 
 def test_database_that_is_not_there(metastore: MetastoreWriter) -> None:

@@ -1,5 +1,7 @@
 """Build tables, views and partitions with everything in them that a real metastore asks for."""
 
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +44,23 @@ def a_table(database: str, name: str, keys: tuple[str, ...] = (), **changes: Any
         "12": {"str": "MANAGED_TABLE"},
     }
     return replace(read_table(tree), **changes)
+
+
+def records(structs: Iterable[Tree]) -> Tree:
+    """Return a list of structs as a field."""
+    there = list(structs)
+    return {"lst": ["rec", len(there), *there]}
+
+
+def skewed(sd: Tree, columns: Sequence[str], places: Mapping[tuple[str, ...], str]) -> Tree:
+    """Return a storage descriptor with a directory for each of some lists of values."""
+    lists = [["str", len(values), *values] for values in places]
+    info = {
+        "1": {"lst": ["str", len(columns), *columns]},
+        "2": {"lst": ["lst", len(lists), *lists]},
+        "3": {"map": ["lst", "str", len(lists), {json.dumps(one): places[tuple(one[2:])] for one in lists}]},
+    }
+    return {**sd, "11": {"rec": info}, "12": {"tf": 1}}
 
 
 def a_view(database: str, name: str, keys: tuple[str, ...] = ()) -> Table:

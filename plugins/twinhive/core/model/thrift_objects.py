@@ -4,11 +4,13 @@ Works on TJSON alone, so it serves what the metastore returns and what its event
 hold. The numbers are the field ids of Hive's `hive_metastore.thrift`.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from twinhive.core.model.names import TableName
+from twinhive.core.model.files import is_below, join, relative_to
+from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.objects import Database, Function, Parameters, Partition, Table
 from twinhive.core.model.tjson import Tree, from_text, to_text
 
@@ -43,6 +45,7 @@ _COLUMNS, _LOCATION, _INPUT_FORMAT, _OUTPUT_FORMAT, _SERDE = "1", "2", "3", "4",
 _SERDE_LIBRARY, _SERDE_PARAMETERS, _SPARK_PATH = "2", "3", "path"
 _BUCKET_COLUMNS = "8"
 _COLUMN_NAME, _COLUMN_TYPE = "1", "2"
+_SKEWED, _SKEWED_COLUMNS, _SKEWED_PLACES = "11", "1", "3"
 
 _TABLE_ID, _CREATED = "25", "4"
 _OWNER = "3"
@@ -291,7 +294,35 @@ def _placed(sd: Tree, location: str | None) -> Tree:
         moved = dict(serde)
         _put_mapping(moved, _SERDE_PARAMETERS, {**options, _SPARK_PATH: _moved(options[_SPARK_PATH], old, location)})
         placed[_SERDE] = {"rec": moved}
+    skewed = _record(sd, _SKEWED)
+    if old != location and (places := _mapping(skewed, _SKEWED_PLACES)):
+        below = skewed_places(_items(skewed, _SKEWED_COLUMNS), places, old)
+        moved = {key: join(location, place) for key, place in below.items()} if location else {}
+        placed[_SKEWED] = {"rec": {**skewed, _SKEWED_PLACES: {"map": ["lst", "str", len(moved), moved]}}}
     return placed
+
+
+def skewed_places(columns: Sequence[str], places: Mapping[str, str], location: str | None) -> dict[str, str]:
+    """Return where below an object's location the rows of its skewed values lie, by key as TJSON has it.
+
+    What does not lie there, as after a rename of which Hive told the table alone, lies where Hive itself would put it:
+    whatever else a twin said would lead its readers to the source.
+    """
+    return {
+        key: _relative(place.rstrip("/"), location) or _skewed_default(columns, key) for key, place in places.items()
+    }
+
+
+def _relative(place: str, location: str | None) -> str:
+    """Return the path below a location, '' for what is not below it."""
+    below = relative_to(place, location) if location and is_below(place, location) else ""
+    return "" if ".." in below.split("/") else below
+
+
+def _skewed_default(columns: Sequence[str], key: str) -> str:
+    """Return the directory that Hive makes for a list of values, as it makes a partition's."""
+    pairs = list(zip(columns, json.loads(key)[2:], strict=False))
+    return partition_name(tuple(column for column, _ in pairs), tuple(value for _, value in pairs))
 
 
 def _moved(path: str, old: str, new: str) -> str:

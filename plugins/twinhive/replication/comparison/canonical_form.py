@@ -4,7 +4,8 @@ The form is plain values by the names of Hive's Thrift fields, made of what the 
 here understands are in it. Left out is what each side has of its own:
 
   names       of the databases
-  places      locations, and the path that Spark keeps beside them; of functions all of a resource but its file's name
+  places      locations, and the path that Spark keeps beside them; of those of skewed values what comes below; of
+              functions all of a resource but its file's name
   times, ids  creation, last access, last change of the parameters; catalog, table, write and transaction
   rights      privileges
   marks       what replication writes into parameters, and the mark of tables that Hive's metastore made external
@@ -22,7 +23,13 @@ from twinhive.core.model.constraints import Constraint
 from twinhive.core.model.files import base_name, is_below
 from twinhive.core.model.marks import without_marks
 from twinhive.core.model.objects import Database, Function, Parameters, Partition, Table
-from twinhive.core.model.thrift_objects import fresh_database, fresh_function, fresh_partition, fresh_table
+from twinhive.core.model.thrift_objects import (
+    fresh_database,
+    fresh_function,
+    fresh_partition,
+    fresh_table,
+    skewed_places,
+)
 from twinhive.core.model.tjson import Tree, from_text
 from twinhive.replication.replica.replica_locations import TRANSLATED, without_statistics_claim
 
@@ -32,6 +39,7 @@ Plain = dict[str, Any]
 _USER, _NATIVE = 1, 1
 """Numbers of the kind of owner, and of database, that Hive takes where none is given."""
 _SPARK_PATH = "path"
+_SKEWED_PLACES = "skewedColValueLocationMaps"
 _CLAIM = "COLUMN_STATS_ACCURATE"
 _STATISTICS = frozenset({"numFiles", "totalSize", "numRows", "rawDataSize", "numFilesErasureCoded", _CLAIM})
 _OF_ONE_SIDE = frozenset({"transient_lastDdlTime", TRANSLATED})
@@ -98,7 +106,7 @@ def canonical_database(database: Database) -> Plain:
 
 def canonical_table(table: Table) -> Plain:
     """Return what both sides must have equal of a table or view; its constraints are told apart."""
-    form = _with_spoken(_fields(fresh_table(table), _TABLE), table.parameters)
+    form = _of_object(fresh_table(table), _TABLE, table)
     path = form.get("sd", {}).get("serdeInfo", {}).get("parameters", {}).get(_SPARK_PATH)
     is_own = path is not None and table.location is not None and _leads_to(path.rstrip("/"), table.location)
     return _without_path(form) if is_own else form
@@ -106,7 +114,7 @@ def canonical_table(table: Table) -> Plain:
 
 def canonical_partition(partition: Partition) -> Plain:
     """Return what both sides must have equal of a partition."""
-    return _without_path(_with_spoken(_fields(fresh_partition(partition), _PARTITION), partition.parameters))
+    return _without_path(_of_object(fresh_partition(partition), _PARTITION, partition))
 
 
 def canonical_function(function: Function) -> Plain:
@@ -154,6 +162,15 @@ def _without_path(form: Plain) -> Plain:
     said = {key: value for key, value in serde["parameters"].items() if key != _SPARK_PATH}
     left = {key: value for key, value in serde.items() if key != "parameters"}
     return {**form, "sd": {**form["sd"], "serdeInfo": {**left, "parameters": said} if said else left}}
+
+
+def _of_object(tree: Tree, struct: _Struct, one: Table | Partition) -> Plain:
+    form = _with_spoken(_fields(tree, struct), one.parameters)
+    skewed = form.get("sd", {}).get("skewedInfo", {})
+    if _SKEWED_PLACES not in skewed:
+        return form
+    below = skewed_places(skewed.get("skewedColNames", ()), skewed[_SKEWED_PLACES], one.location)
+    return {**form, "sd": {**form["sd"], "skewedInfo": {**skewed, _SKEWED_PLACES: below}}}
 
 
 def _with_spoken(form: Plain, parameters: Parameters) -> Plain:

@@ -153,6 +153,20 @@ def test_the_path_of_spark_is_a_place(path: str, is_told: bool) -> None:
     assert form["sd"]["serdeInfo"]["parameters"]["field.delim"] == ","
 
 
+def of_skewed(places: dict[tuple[str, ...], str], location: str = "hdfs://east/t") -> Any:
+    descriptor = storage(location=location, skewedInfo=ttypes.SkewedInfo(["a"], [list(one) for one in places], places))
+    return canonical_form.canonical_table(read_table(tree_of(ttypes.Table(tableName="t", dbName="d", sd=descriptor))))
+
+
+def test_of_directories_of_skewed_values_the_place_below_the_location_counts() -> None:
+    form = of_skewed({("1",): "hdfs://east/t/a=1"})
+    assert form == of_skewed({("1",): "hdfs://west/s/a=1"}, "hdfs://west/s")
+    assert form == of_skewed({("1",): "hdfs://east/before a rename/a=1"})
+    assert form != of_skewed({("1",): "hdfs://east/t/b=1"})
+    assert form != of_skewed({("2",): "hdfs://east/t/a=1"})
+    assert form != of_skewed({})
+
+
 def test_marks_times_and_statistics_do_not_count_and_all_other_parameters_do() -> None:
     said = {"a": "b", "last_modified_by": "ann", "comment": ""}
     own = {"twinhive.stamp": "x", "repl.last.id": "4", "transient_lastDdlTime": "9", "TRANSLATED_TO_EXTERNAL": "TRUE"}
@@ -176,7 +190,8 @@ texts = st.text(max_size=6)
 def test_a_table_that_was_placed_on_a_replica_has_the_form_of_its_source(
     parameters: dict[str, str], comment: str
 ) -> None:
-    descriptor = storage()
+    places = {("1",): "hdfs://east/t/a=1", (comment,): f"hdfs://east/t/{comment}", ("3",): "hdfs://east/before/a=3"}
+    descriptor = storage(skewedInfo=ttypes.SkewedInfo(["a"], [list(values) for values in places], places))
     descriptor.serdeInfo.parameters = {"path": "hdfs://east/t"}
     descriptor.cols[0].comment = comment
     source = read_table(tree_of(ttypes.Table(tableName="t", dbName="sales", sd=descriptor, parameters=parameters)))

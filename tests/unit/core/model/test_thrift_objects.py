@@ -6,9 +6,10 @@ import pytest
 from hive_metastore import ttypes
 
 from tests.support.builders import a_partition, a_table
+from tests.support.hive.metastore_objects import a_storage_descriptor, skewed
 from twinhive.core.model import thrift_objects as objects
 from twinhive.core.model.names import TableName
-from twinhive.core.model.objects import Database, Function, TableKind
+from twinhive.core.model.objects import Database, Function, Partition, TableKind
 from twinhive.core.model.tjson import from_text, to_text
 from twinhive.hive.adapters.hive.thrift_json import struct_of, tree_of
 
@@ -241,3 +242,43 @@ def test_the_path_that_spark_believes_before_the_location_moves_with_it(path: st
 
     options = fresh["6"]["rec"]["7"]["rec"]["3"]["map"][3]
     assert options == {"path": moved, "compression": "snappy"}
+
+
+EAST = "hdfs://east/w/t/p=1"
+WEST = "hdfs://west/twin/p=1"
+
+
+def _skewed(places: dict[tuple[str, ...], str], location: str | None = EAST) -> Partition:
+    descriptor = skewed(a_storage_descriptor(), ("a", "B"), places)
+    tree = {"6": {"rec": descriptor | ({"2": {"str": location}} if location else {})}}
+    return objects.read_partition({**tree, "1": {"lst": ["str", 1, "1"]}})
+
+
+def _said_places(partition: Partition) -> dict[str, str]:
+    return objects.fresh_partition(partition)["6"]["rec"]["11"]["rec"]["3"]["map"][3]
+
+
+@pytest.mark.parametrize(
+    ("place", "moved"),
+    [
+        (f"{EAST}/a=1/b=x y", f"{WEST}/a=1/b=x y"),
+        (f"{EAST}/by hand/", f"{WEST}/by hand"),
+        ("hdfs://east/w/old/p=1/a=1", f"{WEST}/a=1/b=x%2Fy"),
+        (f"{EAST}0/a=1", f"{WEST}/a=1/b=x%2Fy"),
+        (f"{EAST}/../p=2", f"{WEST}/a=1/b=x%2Fy"),
+        (EAST, f"{WEST}/a=1/b=x%2Fy"),
+        ("", f"{WEST}/a=1/b=x%2Fy"),
+    ],
+)
+def test_directories_of_skewed_values_move_with_the_location_and_never_lead_to_the_source(
+    place: str, moved: str
+) -> None:
+    partition = _skewed({("1", "x/y"): place})
+    assert list(_said_places(partition.at(TableName("s", "t"), WEST)).values()) == [moved]
+    assert list(_said_places(partition).values()) == [place], "what does not move is left as people have made it"
+
+
+def test_directories_of_skewed_values_go_where_nobody_says_the_location() -> None:
+    assert _said_places(_skewed({("1",): f"{EAST}/a=1"}).at(TableName("s", "t"), None)) == {}
+    of_none = _skewed({("1",): f"{EAST}/a=1", ("1", "2", "3"): "/"}, None).at(TableName("s", "t"), WEST)
+    assert list(_said_places(of_none).values()) == [f"{WEST}/a=1", f"{WEST}/a=1/b=2"]

@@ -1,6 +1,23 @@
-"""Load Hive's generated code without its server's half, for a process that runs for weeks and is to stay small."""
+"""Hive's generated code: mended where it cannot read what a metastore stores, and without its server's half."""
 
-from hive_metastore import ThriftHiveMetastore
+from hive_metastore import ThriftHiveMetastore, ttypes
+from thrift.TRecursive import fix_spec
+
+
+def read_lists_that_are_keys() -> None:
+    """Read the locations of skewed values with tuples as keys: the generated code makes lists, which no dict takes.
+
+    Of one such table, no answer that holds it could be read. The decoder in C goes by the description of the struct.
+    """
+    spec = ttypes.SkewedInfo.thrift_spec
+    *others, (number, kind, name, (key_kind, (item_kind, item, _), *values), default) = spec
+    ttypes.SkewedInfo.thrift_spec = (
+        *others,
+        (number, kind, name, (key_kind, (item_kind, item, True), *values), default),
+    )
+    fix_spec([ttypes.StorageDescriptor])
+    # Where the decoder in C is not there: what is generated for the other one makes lists as well.
+    ttypes.SkewedInfo.read = lambda struct, protocol: protocol.readStruct(struct, struct.thrift_spec)
 
 
 def keep_client_alone() -> None:

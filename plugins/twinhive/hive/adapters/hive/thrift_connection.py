@@ -14,6 +14,7 @@ from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
 from twinhive.core.model.errors import TwinhiveError, Unwell
+from twinhive.hive.adapters.hive.client_bindings import read_lists_that_are_keys
 from twinhive.hive.adapters.hive.thrift_failures import failure
 
 LONGEST_CONNECT_SECONDS = 10.0
@@ -27,6 +28,8 @@ TRANSPORT_ERRORS = (TTransportException, OSError, EOFError)
 
 # It logs an error for each address that does not answer, also where failing over was all it took.
 logging.getLogger(TSocket.__module__).setLevel(logging.CRITICAL)
+
+read_lists_that_are_keys()
 
 
 @dataclass(frozen=True)
