@@ -13,7 +13,7 @@ export PYTHONPATH := .
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo tour demo-down test unit contracts dags integration scenarios soak runbooks nightly style lint up down status reset reference pins clean
+.PHONY: help install demo tour demo-down test thorough unit contracts dags integration scenarios soak runbooks nightly style lint up down status reset reference pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -37,8 +37,11 @@ tour: $(STAMP) ## After `make demo`: what else there is, each command shown befo
 demo-down: $(STAMP) ## Stop what `make demo` left running; what it stored stays
 	$(RUN) -m demo down
 
-test: $(STAMP) style ## Check style, layers and types, and run all tests: unit, contracts, dags, integration, scenarios
+test: $(STAMP) style ## Check style, layers and types, and run the tests: unit, contracts, dags, integration, scenarios
 	$(RUN) -m tests.lanes
+
+thorough: $(STAMP) ## Run the longer tests of the same groups; with `make test`, what a change must pass before it lands
+	$(RUN) -m tests.lanes -m "thorough and not nightly and not runbook"
 
 unit contracts dags integration scenarios: $(STAMP) ## Run one group of tests
 	$(RUN) -m pytest tests/$@

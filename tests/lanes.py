@@ -1,4 +1,4 @@
-"""Run all tests, and mypy, in lanes: `make test`.
+"""Run the tests, and mypy, in lanes: `make test`; with arguments of pytest, tests alone: `make thorough`.
 
 A lane is a process that runs its tests one after the other; those with servers have a sandbox of their own. As many of
 these run at the same time as there are cores, so that they do not starve each other. They wait much: one lane without
@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import IO
@@ -96,7 +96,7 @@ class Ended:
     def line(self) -> str:
         """Return its line at the end of the run."""
         said = "passed" if self.code == 0 else f"failed, exit code {self.code}"
-        return f"{self.lane:9} {self.seconds:5.0f} s, {self.cpu:4.0f} CPU s (usually {self.lane.usual_cpu}): {said}"
+        return f"{self.lane:9} {self.seconds:5.0f} s, {self.cpu:4.0f} CPU s (make test: {self.lane.usual_cpu}): {said}"
 
 
 def lane_of(group: str, item: pytest.Item) -> Lane:
@@ -114,13 +114,14 @@ def main(arguments: Sequence[str]) -> int:
     """Run all lanes with the given arguments of pytest; return the worst exit code."""
     began = time.monotonic()
     with ExitStack() as stack:
-        outputs = {lane: stack.enter_context(tempfile.TemporaryFile()) for lane in Lane if lane is not Lane.ALONE}
-        ended = _run(arguments, outputs, stack)
+        lanes = [lane for lane in Lane if lane is not Lane.TYPES or not arguments]
+        outputs = {lane: stack.enter_context(tempfile.TemporaryFile()) for lane in lanes if lane is not Lane.ALONE}
+        ended = _run(lanes, arguments, outputs, stack)
         for lane, output in outputs.items():
             print(f"\nthe lane {lane}:", flush=True)
             output.seek(0)
             sys.stdout.buffer.write(output.read())
-    print(f"all tests took {time.monotonic() - began:.0f} s", *(one.line() for one in ended), sep="\n", flush=True)
+    print(f"the tests took {time.monotonic() - began:.0f} s", *(one.line() for one in ended), sep="\n", flush=True)
     return max(one.code for one in ended)
 
 
@@ -142,9 +143,11 @@ class _Running:
         return Ended(self.lane, self.process.returncode, time.monotonic() - self.began, cpu)
 
 
-def _run(arguments: Sequence[str], outputs: Mapping[Lane, IO[bytes]], stack: ExitStack) -> list[Ended]:
-    """Run the lanes, each as soon as it may begin."""
-    waiting = list(Lane)
+def _run(
+    lanes: Sequence[Lane], arguments: Sequence[str], outputs: Mapping[Lane, IO[bytes]], stack: ExitStack
+) -> list[Ended]:
+    """Run lanes, each as soon as it may begin. Where tests were selected, a lane may be without any."""
+    waiting = list(lanes)
     running: dict[int, _Running] = {}
     ended = []
     while waiting or running:
@@ -155,7 +158,9 @@ def _run(arguments: Sequence[str], outputs: Mapping[Lane, IO[bytes]], stack: Exi
             running[begun.process.pid] = begun
         pid, status, used = os.wait4(-1, 0)
         if pid in running:
-            ended.append(running.pop(pid).has_ended(status, used.ru_utime + used.ru_stime))
+            one = running.pop(pid).has_ended(status, used.ru_utime + used.ru_stime)
+            is_empty = bool(arguments) and one.code == pytest.ExitCode.NO_TESTS_COLLECTED
+            ended.append(replace(one, code=0) if is_empty else one)
     return ended
 
 

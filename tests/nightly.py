@@ -43,8 +43,9 @@ class Part:
         return 60.0 * self.minutes * _PATIENCE * TIMES
 
 
-def _tests(*arguments: str) -> tuple[str, ...]:
-    return ("-m", "pytest", *arguments)
+def _tests(*arguments: str, marked: str = "not nightly and not runbook") -> tuple[str, ...]:
+    """Return a run of tests, those that `make thorough` has too."""
+    return ("-m", "pytest", "-m", marked, *arguments)
 
 
 def _benchmark(name: str, *arguments: str) -> Part:
@@ -53,9 +54,9 @@ def _benchmark(name: str, *arguments: str) -> Part:
 
 PARTS = {
     "long": Part(
-        "tests marked nightly: faults of every kind, Hive's dumps both ways", _tests("-m", "nightly", "tests"), 25
+        "tests marked nightly: faults of every kind, Hive's dumps both ways", _tests("tests", marked="nightly"), 25
     ),
-    "runbooks": Part("every section of docs/runbooks.md in Airflow", _tests("-m", "runbook", "tests/integration"), 20),
+    "runbooks": Part("every section of docs/runbooks.md in Airflow", _tests("tests/integration", marked="runbook"), 20),
     "histories": Part(
         "random histories in memory, 60 of each kind",
         _tests("tests/unit/checker/test_histories.py", "tests/unit/replication/verify/test_verify_histories.py"),
@@ -113,7 +114,7 @@ PARTS = {
     ),
     "copies": Part(
         "8 random histories of changes, copies that are killed, readers and Spark at a port of the gateway",
-        _tests("-m", "nightly", "tests/integration/one_metastore/test_cluster_ports.py", "-k", "meanwhile"),
+        _tests("tests/integration/one_metastore/test_cluster_ports.py", "-k", "meanwhile", marked="nightly"),
         4,
         {"TWINHIVE_HISTORIES": 8},
     ),

@@ -10,6 +10,7 @@ from itertools import count
 from typing import Any
 
 import hypothesis
+import pytest
 
 DAY = int(os.environ.get("TWINHIVE_DAY") or time.time() // 86_400)
 """Days since 1970-01-01, UTC."""
@@ -24,6 +25,12 @@ def seeds(count: int, *, kind: int = 0) -> range:
     """Return `count` seeds of today; kinds of histories whose seeds shall not be the same have a number each."""
     first = int(ONE) if ONE else DAY * PER_DAY + kind * 10_000
     return range(first, first + (1 if ONE else count))
+
+
+def cases(count: int, *, few: int, kind: int = 0) -> list[Any]:
+    """Return the same as cases of a test: `few` of them for each run, the others for `make thorough`."""
+    chosen = seeds(count, kind=kind)
+    return [*chosen[:few], *(pytest.param(seed, marks=pytest.mark.thorough) for seed in chosen[few:])]
 
 
 def kill_points(step: int = 1) -> slice:

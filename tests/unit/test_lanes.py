@@ -60,9 +60,19 @@ def test_the_run_fails_with_the_lane_that_fails_and_all_others_run(monkeypatch, 
     assert "failed, exit code 3" in printed
 
 
+def test_selected_tests_run_without_the_type_checker_and_may_leave_a_lane_empty(monkeypatch, capfd) -> None:
+    instead(monkeypatch, f"import sys; sys.exit(5 * (sys.argv[1] == '{Lane.SPARK}'))")
+
+    assert main(["-m", "thorough"]) == 0
+    printed = capfd.readouterr().out
+    assert printed.count(": passed") == len(Lane) - 1
+    assert f"{Lane.TYPES} " not in printed
+    assert main([]) == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
 def test_a_lane_that_takes_far_longer_than_usual_says_both_and_has_passed() -> None:
     line = Ended(Lane.SERVERS, 0, 5000.0, 100.0 * Lane.SERVERS.usual_cpu).line()
-    assert f"(usually {Lane.SERVERS.usual_cpu})" in line
+    assert f"(make test: {Lane.SERVERS.usual_cpu})" in line
     assert line.endswith("passed")
 
 

@@ -50,6 +50,7 @@ def a_context(dag: Any, task_id: str = "apply", map_index: int = -1, error: Any 
     return {"dag": dag, "run_id": "r", "ti": instance, "exception": error, "reason": "killed"}
 
 
+@pytest.mark.thorough
 def test_a_first_copy_that_fails_is_told_once_however_many_batches_fail(
     dags: dict[str, Any], hook: Hook, journal: JournalReader
 ) -> None:
@@ -140,6 +141,7 @@ def test_a_task_that_was_cleared_and_runs_again_makes_up_for_its_death(
     assert journal.failures("sales") == []
 
 
+@pytest.mark.thorough
 def test_a_monitor_that_is_silent_is_told_by_the_task_that_cuts_windows(
     dags: dict[str, Any], hook: Hook, journal: JournalReader, policies: PolicyFiles
 ) -> None:

@@ -118,6 +118,7 @@ def test_when_all_is_well_one_task_runs_and_the_journal_and_the_metrics_have_the
     }
 
 
+@pytest.mark.thorough
 def test_lag_without_any_run_of_the_policy_is_red_and_told_once(monitored: Monitored) -> None:
     monitored.write()
     assert monitored.run() == ALARM
@@ -127,6 +128,7 @@ def test_lag_without_any_run_of_the_policy_is_red_and_told_once(monitored: Monit
         assert part in told
 
 
+@pytest.mark.thorough
 def test_what_is_mended_turns_the_next_run_green(monitored: Monitored) -> None:
     monitored.write()
     assert monitored.run() == ALARM
@@ -140,6 +142,7 @@ def test_a_policy_file_that_cannot_be_used_is_told_with_what_is_wrong(monitored:
     assert "stock.yaml cannot be used" in monitored.told[0] and "twinhive check stock" in monitored.told[0]
 
 
+@pytest.mark.thorough
 def test_a_dead_metastore_is_told_when_it_stays_away(monitored: Monitored, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(name: str) -> Any:
         raise Unreachable("the metastore of west is away", next_step="start it")
@@ -151,6 +154,7 @@ def test_a_dead_metastore_is_told_when_it_stays_away(monitored: Monitored, monke
     assert "the metastore of west is away" in monitored.told[0]
 
 
+@pytest.mark.thorough
 def test_a_gateway_that_stays_away_is_told_through_its_own_channels_and_that_it_is_well_again(
     monitored: Monitored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +219,7 @@ def test_a_policy_that_waits_too_long_gets_a_run_whatever_became_of_the_hint(mon
     assert asset in {one.name for one in schedule.asset_condition.objects}
 
 
+@pytest.mark.thorough
 def test_a_failure_that_a_person_must_mend_is_red_at_once_and_another_after_a_while(
     monitored: Monitored, memory: dict[str, Any], journal: str
 ) -> None:
@@ -230,6 +235,7 @@ def test_a_failure_that_a_person_must_mend_is_red_at_once_and_another_after_a_wh
     assert "lost" in monitored.told[1]
 
 
+@pytest.mark.thorough
 def test_a_copy_that_stands_still_is_red_told_and_on_the_page_until_it_goes_on(
     monitored: Monitored, paged: Hook, journal: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +257,7 @@ def test_what_somebody_tried_by_a_form_is_no_failure_of_the_policy(monitored: Mo
     assert monitored.run() == WELL
 
 
+@pytest.mark.thorough
 def test_a_configuration_without_policies_is_red_and_forgets_nothing(monitored: Monitored, journal: str) -> None:
     assert monitored.run() == WELL
     for path in (monitored.policies.directory / "policies").iterdir():
@@ -260,6 +267,7 @@ def test_a_configuration_without_policies_is_red_and_forgets_nothing(monitored: 
     assert open_reader(journal).overview()[0] == 1
 
 
+@pytest.mark.thorough
 def test_a_journal_that_cannot_be_read_is_said_when_it_lasts(
     monitored: Monitored, memory: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +298,7 @@ def said(hook: Hook) -> list[tuple[str, str]]:
     return [(one["kind"], one["state"]) for body in hook.bodies for one in body["alerts"]]
 
 
+@pytest.mark.thorough
 def test_the_people_of_a_policy_are_told_once_and_that_it_is_over(
     monitored: Monitored, paged: Hook, memory: dict[str, Any]
 ) -> None:
@@ -307,6 +316,7 @@ def test_the_people_of_a_policy_are_told_once_and_that_it_is_over(
     assert "now: sales; following" in paged.bodies[-1]["alerts"][0]["what"]
 
 
+@pytest.mark.thorough
 def test_what_a_task_has_told_the_monitor_tells_only_when_it_is_over(
     monitored: Monitored, paged: Hook, journal: str
 ) -> None:
@@ -321,6 +331,7 @@ def test_what_a_task_has_told_the_monitor_tells_only_when_it_is_over(
     assert monitored.run() == WELL
 
 
+@pytest.mark.thorough
 def test_what_was_told_and_is_over_before_the_monitor_has_seen_it_is_told_to_be_over(
     monitored: Monitored, paged: Hook, journal: str
 ) -> None:

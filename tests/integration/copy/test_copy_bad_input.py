@@ -54,6 +54,7 @@ def full(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     made.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", BAD_INPUT)
 def test_bad_input_is_said_before_anything_is_changed(full: CopyTerminal, case: str) -> None:
     places = {"s": full.source, "t": full.target, "local": full.directory}

@@ -202,6 +202,7 @@ class Writer:
         files.delete(f"{self._place}/day={(number - 9) % 3}/part-{number - 9}")
 
 
+@pytest.mark.thorough
 def test_the_directory_of_a_table_that_is_written_to_all_the_time_is_complete(lane: Lane) -> None:
     place = f"{lane.place}/busy"
     lane.create("busy", place, ("day",), old=b"old")

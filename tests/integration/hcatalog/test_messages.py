@@ -148,6 +148,7 @@ def test_partitions_and_sets_are_told_in_the_order_of_the_log(scene: Scene) -> N
     publisher.leave()
 
 
+@pytest.mark.thorough
 def test_a_process_that_is_killed_again_and_again_tells_everything_and_two_of_them_follow_each_other(
     scene: Scene,
 ) -> None:
@@ -178,6 +179,7 @@ def test_a_process_that_is_killed_again_and_again_tells_everything_and_two_of_th
     assert scene.ends(one, signal.SIGTERM) == 0
 
 
+@pytest.mark.thorough
 def test_a_broker_that_is_killed_or_frozen_delays_what_is_told_and_nothing_else(scene: Scene) -> None:
     process = scene.process("one")
     scene.wait_until_active("one")
@@ -197,6 +199,7 @@ def test_a_broker_that_is_killed_or_frozen_delays_what_is_told_and_nothing_else(
     again.close()
 
 
+@pytest.mark.thorough
 def test_the_second_broker_of_a_pair_takes_over_when_the_first_is_killed(scene: Scene, tmp_path: Path) -> None:
     """A slave accepts nobody while its master lives; both who publish and who listen know both addresses."""
     slave = RunningBroker(tmp_path)

@@ -137,6 +137,7 @@ def test_a_set_shows_on_the_replica_when_what_it_promises_is_there(
     assert here.content("1", "eu") == [b"elsewhere"] and "orders day=1/region=eu" in here.shown()
 
 
+@pytest.mark.thorough
 def test_what_a_set_waits_for_is_said_and_then_it_shows(
     users: ExternalUsers, policies: PolicyFiles, report: Any
 ) -> None:

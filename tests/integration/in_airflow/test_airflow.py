@@ -187,6 +187,7 @@ def test_a_run_with_nothing_to_do_executes_one_task(airflow: RunningAirflow, fol
     print(f"idle run: {run.seconds():.1f} s, its task {run.task_seconds()}")
 
 
+@pytest.mark.thorough
 def test_a_window_whose_apply_is_killed_is_retried_and_converges(
     airflow: RunningAirflow, followed: str, east: Warehouse, west: Warehouse
 ) -> None:
@@ -257,6 +258,7 @@ def test_a_broken_policy_is_red_at_once_and_its_log_says_why(airflow: RunningAir
     )
 
 
+@pytest.mark.thorough
 def test_a_source_database_that_is_missing_is_red_and_named(airflow: RunningAirflow) -> None:
     run = airflow.trigger(airflow.add("nowhere"))
     assert run.wait() == "failed"

@@ -21,6 +21,7 @@ def replicated(west: Warehouse, database: str) -> int:
     return int(west.client.get_database(database).parameters["repl.last.id"])
 
 
+@pytest.mark.thorough
 def test_consumers_start_when_a_table_is_there_and_a_sensor_waits_for_it(
     airflow: RunningAirflow, followed: str, east: Warehouse, west: Warehouse
 ) -> None:

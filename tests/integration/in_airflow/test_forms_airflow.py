@@ -33,6 +33,7 @@ def replica_names(west: Warehouse) -> list[str]:
     return list(west.client.get_all_databases())
 
 
+@pytest.mark.thorough
 def test_a_dry_run_says_its_plan_and_ends_green_with_nothing_changed(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse
 ) -> None:
@@ -64,6 +65,7 @@ def trigger_at(airflow: RunningAirflow, dag_id: str, moment: datetime, **conf: A
     return str(airflow.api._send("POST", f"/dags/{dag_id}/dagRuns", body)["dag_run_id"])
 
 
+@pytest.mark.thorough
 def test_a_second_click_starts_nothing_and_a_wrong_value_is_refused_at_once(
     airflow: RunningAirflow, east: Warehouse
 ) -> None:
@@ -105,6 +107,7 @@ def test_what_three_people_start_at_once_is_done_once(
     assert_equal_twin(east, database, west)
 
 
+@pytest.mark.thorough
 def test_the_last_lines_of_a_red_task_are_what_to_do_and_no_traceback(
     airflow: RunningAirflow, east: Warehouse, west: Warehouse
 ) -> None:

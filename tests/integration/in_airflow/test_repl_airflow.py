@@ -66,6 +66,7 @@ def test_a_dag_dumps_and_loads_and_goes_on_where_the_replica_is(
     assert "already loaded" in second.log("load")
 
 
+@pytest.mark.thorough
 def test_the_form_plans_then_runs_and_says_what_is_wrong(airflow: RunningAirflow, east: Warehouse) -> None:
     database = east.create_database("formed_sql")
     east.create_table(database, "plain", files={"data": b"1,2\n"})
@@ -83,6 +84,7 @@ def test_the_form_plans_then_runs_and_says_what_is_wrong(airflow: RunningAirflow
     assert "expected: '.' and tables, REPLACE, FROM, WITH or the end of the statement" in wrong.log("sql")
 
 
+@pytest.mark.thorough
 def test_the_form_makes_remotes_and_its_dry_run_says_what_it_would_ask_and_store(
     airflow: RunningAirflow, sandbox: Sandbox, east: Warehouse, west: Warehouse
 ) -> None:

@@ -62,6 +62,7 @@ USE CLUSTER;
 """
 
 
+@pytest.mark.thorough
 def test_each_statement_of_a_file_is_said_to_the_cluster_that_is_named_before_it(
     scripts: Scripts, east: Warehouse, west: Warehouse
 ) -> None:
@@ -76,6 +77,7 @@ def test_each_statement_of_a_file_is_said_to_the_cluster_that_is_named_before_it
     assert east.files.read(f"hdfs://east/brought-to-{desk.shop}/f") == b"x,1\ny,2\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("then", "says"),
     [

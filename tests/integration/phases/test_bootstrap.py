@@ -215,11 +215,13 @@ def badly_set(sandbox: Sandbox) -> Iterator[Warehouse]:
     sandbox.up()
 
 
+@pytest.mark.thorough
 def test_a_source_without_a_listener_is_refused(badly_set: Warehouse, policies: PolicyFiles) -> None:
     with pytest.raises(ActNow, match="keeps no notification log"):
         policies.run(policies.add("anything"))
 
 
+@pytest.mark.thorough
 def test_a_replica_that_makes_managed_tables_external_is_told_and_keeps_none(
     badly_set: Warehouse, west: Warehouse, policies: PolicyFiles
 ) -> None:

@@ -71,6 +71,7 @@ def test_a_policy_from_its_check_to_its_first_window(users: SourceWriter, shell:
     assert shell.document("status", sales)["lag_events"] == 0
 
 
+@pytest.mark.thorough
 def test_a_dead_metastore_hides_no_other_policy_and_is_an_exit_code(users: SourceWriter, shell: Shell) -> None:
     sales = shell.policies.add(users.database)
     directory = shell.policies.directory / "clusters.yaml"

@@ -138,6 +138,7 @@ def test_writers_are_kept_out_and_let_in_again(place: Place, capfd: pytest.Captu
     assert "cannot be aborted" in capfd.readouterr().err
 
 
+@pytest.mark.thorough
 def test_what_a_truncate_behind_the_fence_deletes_is_there_again_after_an_abort(
     place: Place, sandbox: Sandbox, capfd: pytest.CaptureFixture[str]
 ) -> None:

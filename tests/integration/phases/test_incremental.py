@@ -91,6 +91,7 @@ def children(warehouse: Warehouse, directory: str) -> list[str]:
     return [status.path for status in found or ()]
 
 
+@pytest.mark.thorough
 def test_a_replica_metastore_that_dies_in_mid_apply_is_tried_again(
     sandbox: Sandbox, users: SourceWriter, east: Warehouse, west: Warehouse, policies: PolicyFiles, report
 ) -> None:

@@ -192,6 +192,7 @@ def test_a_load_that_was_frozen_while_another_took_over_stops_and_harms_nothing(
     assert_equal_twin(east, policy, west)
 
 
+@pytest.mark.thorough
 def test_two_runs_at_once_end_or_fail_plainly_and_another_run_converges(
     east: Warehouse, west: Warehouse, policies: PolicyFiles, policy: str
 ) -> None:

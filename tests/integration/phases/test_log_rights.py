@@ -90,6 +90,7 @@ def newest(warehouse: Warehouse) -> int:
     return int(warehouse.client.get_current_notificationEventId().eventId)
 
 
+@pytest.mark.thorough
 def test_a_user_without_rights_is_told_what_to_set_and_nothing_changes(
     guarded: None, clusters: tuple[Warehouse, Warehouse], policies: PolicyFiles, capsys: Said
 ) -> None:

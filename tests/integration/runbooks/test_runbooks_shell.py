@@ -30,6 +30,7 @@ def shell(airflow: RunningAirflow, command: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.thorough
 def test_the_functions_trigger_look_read_and_clear(airflow: RunningAirflow) -> None:
     [run] = shell(airflow, f"""operate {FIRST} '{{"operation": "status"}}'""")
     assert airflow.api.wait(DAG, run) == "success"

@@ -143,6 +143,7 @@ def test_functions_of_a_killed_load_do_not_outlive_their_source() -> None:
     assert at > 8
 
 
+@pytest.mark.thorough
 def test_database_parameters_do_not_go_back_in_a_replay() -> None:
     for at in range(1, 40):
         followed = Followed()

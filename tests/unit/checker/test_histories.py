@@ -33,11 +33,13 @@ def judge(some: range, settings: Settings) -> None:
     assert compared >= (3 if settings.consistency == WINDOW_END else 20) * len(chosen)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("some", parts(6), ids=str)
 def test_with_kills_zombies_and_lost_answers(some: range) -> None:
     judge(some, Settings())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_a_busy_source(some: range) -> None:
     judge(some, Settings(writers=3, statements=45, pace=30, faults=20))
@@ -58,6 +60,7 @@ def test_with_what_few_users_do(some: range) -> None:
     judge(some, Settings(odd=True, statements=40))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("some", parts(3), ids=str)
 def test_with_scans_and_sweeps_beside(some: range) -> None:
     judge(some, Settings(scans=35, odd=True, writers=3, pace=20))
@@ -88,21 +91,25 @@ def test_with_others_who_want_the_lease(some: range) -> None:
     judge(some, Settings(takers=12))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("some", parts(5), ids=str)
 def test_with_sets_that_are_marked(some: range) -> None:
     judge(some, Settings(marks=True))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("some", parts(5), ids=str)
 def test_with_sets_of_a_busy_source_whose_writers_die(some: range) -> None:
     judge(some, Settings(marks=True, writers=3, statements=45, pace=30, faults=20, deaths=8, scans=10))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("some", parts(5), ids=str)
 def test_with_sets_of_tables_that_few_users_have(some: range) -> None:
     judge(some, Settings(marks=True, odd=True, nests=True, crosses=True, statements=40))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("some", parts(5), ids=str)
 def test_with_sets_shown_as_windows_leave_them(some: range) -> None:
     judge(some, Settings(marks=True, consistency=WINDOW_END, takers=12, statements=40))

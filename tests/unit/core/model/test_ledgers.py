@@ -3,6 +3,7 @@
 import tracemalloc
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,6 +95,7 @@ def test_checksums_of_no_files_are_known() -> None:
     assert digest_of_content({}) != NOT_READ
 
 
+@pytest.mark.thorough
 def test_two_ledgers_of_many_leaves_take_little_more_than_their_bytes() -> None:
     leaves = 20_000
     tracemalloc.start()

@@ -87,6 +87,7 @@ def is_on_another(place: str) -> bool:
     return any("://" in place and not is_elsewhere(place, root) for root in OTHERS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("method", PLACING)
 def test_no_answer_shows_a_place_of_another_cluster(method: str, seed: int) -> None:
@@ -199,6 +200,7 @@ def _named(message: Any) -> tuple[tuple[str, str | None], ...]:
     return tuple((one.database, one.table) for one in named_in(message))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", PLACED)
 def test_nobody_writes_places_of_copies_at_the_gateways_own_port(method: str) -> None:
     random = Random(method)

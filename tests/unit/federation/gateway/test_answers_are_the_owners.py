@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+import pytest
 from hive_metastore import ThriftHiveMetastore
 
 from tests.support.seeds import seeds
@@ -206,6 +207,7 @@ def described(result: Any, answered: Any) -> None:
         assert answered.success.table.parameters is not None
 
 
+@pytest.mark.thorough
 def test_the_answer_is_the_owners_under_other_names_or_an_error() -> None:
     endings = []
     for seed in seeds(WORLDS, kind=41):

@@ -112,6 +112,7 @@ def test_what_comes_behind_an_answer_is_not_the_next_ones(age: float, waits: boo
             time.sleep(0.1 * waits)
 
 
+@pytest.mark.thorough
 @AGES
 @pytest.mark.parametrize("length", [0, 1 << 17, 3 << 20], ids=["short", "in pieces", "handed on while it comes"])
 @pytest.mark.parametrize("number", [0, -7, (1 << 31) - 1, -(1 << 31)])

@@ -395,6 +395,7 @@ def test_a_remote_that_never_ends_its_lists_of_partitions_is_not_there_for_now(t
         world.close()
 
 
+@pytest.mark.thorough
 def test_a_client_that_does_not_take_its_partitions_keeps_no_remote_from_others() -> None:
     """As much waits for it here as of an answer that is held; the remote is free."""
     world = World(32 << 20, replace(LIMITS, calls_at_once=1, wait=5.0))

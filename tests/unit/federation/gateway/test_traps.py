@@ -305,6 +305,7 @@ def test_a_definition_that_somebody_has_just_made_is_not_listed_as_what_keeps_it
     assert (row.dbName, row.tableName, row.owner) == ("shop", "new", "there")
 
 
+@pytest.mark.thorough
 def test_lists_that_are_too_long_to_be_joined_are_left_out_and_free_the_remote() -> None:
     world = World(buffered=10_000)
     try:

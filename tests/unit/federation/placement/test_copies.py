@@ -85,6 +85,7 @@ def a_quiet_world() -> CopiesWorld:
     return world
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("begin", [lambda: settled(a_world()), a_quiet_world], ids=["settled", "quiet"])
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_of_the_primary_is_never_hidden_and_then_copied(name: str, begin) -> None:
@@ -312,6 +313,7 @@ def a_world_of(partitions: int) -> CopiesWorld:
     return world
 
 
+@pytest.mark.thorough
 def test_a_thousand_copies_are_published_in_seven_calls_of_the_metastore() -> None:
     world = a_world_of(1_000)
     listed = ListCopies(Work(world.placement)).run(world.ports())

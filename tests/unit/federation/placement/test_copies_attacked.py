@@ -119,6 +119,7 @@ def _changed() -> CopiesWorld:
     return world
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ACTS)
 def test_whoever_acts_at_any_moment_of_a_run_no_copy_lies(name: str) -> None:
     for begin in (a_world, _changed):
@@ -187,7 +188,7 @@ def copies_world_beside(other: CopiesWorld) -> CopiesWorld:
     return world
 
 
-@pytest.mark.parametrize("seed", seeds.seeds(15, kind=11))
+@pytest.mark.parametrize("seed", seeds.cases(15, few=4, kind=11))
 def test_copies_on_two_clusters_do_not_make_one_another_stale(seed: int) -> None:
     chance, worlds = random.Random(seed), TwoClusters()
     users = Users(worlds.north, chance)

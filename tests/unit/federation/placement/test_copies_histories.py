@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.support.seeds import seeds
+from tests.support.seeds import cases
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from twinhive.core.model.errors import TwinhiveError
@@ -78,7 +78,7 @@ def run_once(world: CopiesWorld, users: Users, chance: random.Random) -> None:
         world.files.__dict__.pop("open", None)
 
 
-@pytest.mark.parametrize("seed", seeds(40, kind=7))
+@pytest.mark.parametrize("seed", cases(40, few=10, kind=7))
 def test_no_copy_lies_whatever_happens_and_in_the_end_all_have_one(seed: int) -> None:
     chance = random.Random(seed)
     world = CopiesWorld(a_placement(options={"grace_seconds": chance.choice([0, 1000])}))

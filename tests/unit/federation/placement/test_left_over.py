@@ -57,6 +57,7 @@ def below(world: CopiesWorld, *parts: str) -> list[str]:
     return [path for path in world.north.paths() if any(f"/staging/near/{part}/" in path for part in parts)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after_effect", [False, True])
 @pytest.mark.parametrize("goes_on", [False, True])
 def test_killed_at_any_change_a_run_comes_to_its_end(goes_on: bool, after_effect: bool) -> None:

@@ -173,6 +173,7 @@ def test_without_a_memory_nothing_can_be_told_of_them_and_they_are_copied_anew()
     assert readable(world) == EVERYTHING
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(8))
 def test_no_copy_lies_whatever_the_log_loses(seed: int) -> None:
     world, random = a_world(), Random(seed)

@@ -48,6 +48,7 @@ def a_condition(chance: random.Random, depth: int) -> str:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", seeds(300, kind=42))
 def test_what_is_left_out_has_no_row_that_sqlite_finds(seed: int) -> None:
     chance = random.Random(seed)

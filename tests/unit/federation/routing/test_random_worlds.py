@@ -79,6 +79,7 @@ def check(seed: int) -> int:
     return ran
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("start", range(0, WORLDS, A_TEST))
 def test_statements_run_where_a_naive_reading_says(start: int) -> None:
     chosen = seeds(WORLDS, kind=43)[start : start + A_TEST]

@@ -139,6 +139,7 @@ def mutated(data: st.DataObject, value: Any) -> Any:
     return data.draw(JSON)
 
 
+@pytest.mark.thorough
 @settings(max_examples=400, deadline=None, database=None)
 @given(data=st.data(), event_type=st.sampled_from(sorted(MESSAGES)))
 def test_mutated_messages_are_decoded_or_refused(data: st.DataObject, event_type: str) -> None:

@@ -71,6 +71,7 @@ def mutated(random: Random, raw: bytes) -> bytes:
     return raw
 
 
+@pytest.mark.thorough
 def test_mutated_messages_are_messages_or_errors() -> None:
     slowest = 0.0
     for seed in seeds(MUTATED, kind=32):

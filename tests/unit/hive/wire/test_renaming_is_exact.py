@@ -41,6 +41,7 @@ def random_messages():
         yield seed, random, random_message(random), random.choice(RENAMES)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("small", [0, 1 << 30], ids=["by counting", "by walking"])
 def test_random_messages_are_renamed_as_objects_are(small: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_renaming, "_SMALL", small)
@@ -61,6 +62,7 @@ def cuts(random: Random, raw: bytes) -> list[bytes]:
     return [raw[at : at + size] for at in range(0, len(raw), size)]
 
 
+@pytest.mark.thorough
 def test_it_does_not_matter_how_the_bytes_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed, random, message, _ in random_messages():
         monkeypatch.setattr(scanning, "_LARGE", random.choice((0, 50, 1 << 14)))
@@ -71,6 +73,7 @@ def test_it_does_not_matter_how_the_bytes_arrive(monkeypatch: pytest.MonkeyPatch
         assert scan.window + b"".join(chunks[len(ended) :]) == behind, seed
 
 
+@pytest.mark.thorough
 def test_pieces_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed, random, message, renames in random_messages():
         monkeypatch.setattr(scanning, "_LARGE", random.choice((0, 0, 50)))
@@ -86,6 +89,7 @@ def test_pieces_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         assert sent == renamed(message, renames).body, seed
 
 
+@pytest.mark.thorough
 def test_names_are_the_same_counted_and_walked() -> None:
     for seed, _, message, _ in random_messages():
         walked = found_in(message.raw, message.at, struct_of(message), NAMES)

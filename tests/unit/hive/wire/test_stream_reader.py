@@ -113,6 +113,7 @@ def test_a_name_that_comes_after_what_it_decides_was_sent_breaks_the_answer_off(
         pieces_of(message, BACK, 0)
 
 
+@pytest.mark.thorough
 def test_a_large_answer_takes_little_memory() -> None:
     part, count = answer("get_partitions", partitions(1)).body[8:-1], 300_000
     message = reply("get_partitions", 1, struct.pack("!bhbi", LIST, 0, STRUCT, count) + part * count + STOP)

@@ -9,13 +9,13 @@ from tests.checker.failover_histories import Sides
 from tests.checker.memory_histories import one_thread
 from tests.checker.switches.features import drawn
 from tests.checker.switches.history import run_history
-from tests.support.seeds import seeds
+from tests.support.seeds import cases
 from tests.unit.operations.failover.test_failback import BACK, Switched
 
 HISTORIES = int(os.environ.get("TWINHIVE_HISTORIES") or 12)
 
 
-@pytest.mark.parametrize("seed", seeds(HISTORIES, kind=11))
+@pytest.mark.parametrize("seed", cases(HISTORIES, few=4, kind=11))
 def test_each_primary_is_what_its_users_have_made_of_the_one_before(seed: int) -> None:
     with one_thread(random.Random(seed)):
         two = Switched()
@@ -26,7 +26,7 @@ def test_each_primary_is_what_its_users_have_made_of_the_one_before(seed: int) -
         sides.fail_back()
 
 
-@pytest.mark.parametrize("seed", seeds(2 * HISTORIES, kind=12))
+@pytest.mark.parametrize("seed", cases(2 * HISTORIES, few=8, kind=12))
 def test_beside_people_nothing_of_theirs_is_changed_and_no_row_is_nowhere(seed: int) -> None:
     outcome = run_history(seed, drawn(seed))
     assert not outcome.violations, outcome.story()

@@ -177,6 +177,7 @@ def test_a_rename_out_of_the_scope_counts_though_its_message_is_forgotten(many: 
     assert many.measured()["sales"].lag_events == 1
 
 
+@pytest.mark.thorough
 def test_of_a_paused_policy_no_more_is_read_than_how_old_its_oldest_event_is(many: Many) -> None:
     many.load()
     many.write("sales", "plain", 1_000)

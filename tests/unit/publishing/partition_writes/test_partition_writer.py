@@ -156,6 +156,7 @@ MODES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("merging", [None, SmallFiles(at_least=2)], ids=["as written", "merged"])
 @pytest.mark.parametrize("mode", MODES)
 def test_killed_at_any_change_and_repeated_it_comes_to_the_same_end(mode: str, merging: SmallFiles | None) -> None:

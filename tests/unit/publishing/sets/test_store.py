@@ -158,6 +158,7 @@ def test_who_is_overtaken_counts_further(store: Store, monkeypatch: pytest.Monke
     assert store.mark("day=1", "mine").count == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("begins_marked", [False, True])
 @pytest.mark.parametrize("tokens", [("b", "c"), ("b", "b")])
 def test_two_who_mark_a_set_at_once_are_both_told_whatever_the_order_of_their_calls(

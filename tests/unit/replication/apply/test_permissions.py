@@ -116,6 +116,7 @@ def test_by_default_all_is_the_copying_users() -> None:
     assert table is not None and not said(world.replica_files, table.location)[0].startswith("user")
 
 
+@pytest.mark.thorough
 def test_killed_at_any_change_a_rerun_gives_the_same(followed: Followed) -> None:
     users = followed.users
     for number in range(40):

@@ -140,6 +140,7 @@ CHANGES = [add, drop, make_again, add_columns, create, rename, drop_the_child, m
 CHANGES += [make_the_parent_anew, rename_the_parent, swap_parents, change_the_key_of_the_parent, refer_otherwise]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_becomes_of_constraints_during_the_first_copy_is_in_it(change: Callable[[SourceWriter], None]) -> None:
     world = a_constrained_world()
@@ -147,6 +148,7 @@ def test_what_becomes_of_constraints_during_the_first_copy_is_in_it(change: Call
     assert_twin(world)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("later", [make_the_parent_anew, rename_the_parent, change_the_key_of_the_parent])
 def test_a_parent_that_changes_between_two_rounds_takes_its_foreign_keys_along(
@@ -164,6 +166,7 @@ def test_a_parent_that_changes_between_two_rounds_takes_its_foreign_keys_along(
     assert_twin(world)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_becomes_of_them_later_comes_with_the_events(change: Callable[[SourceWriter], None]) -> None:
     world = a_constrained_world()

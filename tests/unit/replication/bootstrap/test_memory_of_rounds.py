@@ -52,6 +52,7 @@ def alive() -> int:
     return sum(type(one) in (EventRow, Event) for one in gc.get_objects())
 
 
+@pytest.mark.thorough
 def test_rounds_and_the_gate_fold_and_count_a_long_log_piece_by_piece(copying: Copying, held: list[int]) -> None:
     results = copying.run(CONSOLIDATE)
     assert results["round"].events == _EVENTS // 2
@@ -60,6 +61,7 @@ def test_rounds_and_the_gate_fold_and_count_a_long_log_piece_by_piece(copying: C
     assert_twin(copying.world)
 
 
+@pytest.mark.thorough
 def test_a_long_log_is_saved_piece_by_piece_and_read_back_so(copying: Copying, held: list[int]) -> None:
     newest = copying.world.source.current_event_id()
     copying.run(INCREMENTAL)

@@ -104,6 +104,7 @@ def test_the_replica_is_the_source_after_the_change(change: Callable[[SourceWrit
     assert_twin(world)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("later", LATER)
 def test_a_later_change_between_the_readings_joins_in(

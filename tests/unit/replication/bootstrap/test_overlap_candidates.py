@@ -77,6 +77,7 @@ def test_partitions_of_different_batches_that_overlap_are_refused(inside: str) -
         run_bootstrap(tuned(batch_objects=1), world.ports(), {}, lambda line: None)
 
 
+@pytest.mark.thorough
 def test_places_take_few_bytes_for_each_partition() -> None:
     def peak(partitions: int) -> int:
         tracemalloc.start()

@@ -204,6 +204,7 @@ class Users:
             assert content is None or content in self.had.get(name, ()), name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(20))
 def test_whatever_is_done_beside_a_pass_no_file_is_torn_and_at_last_all_is_equal(seed: int) -> None:
     world = a_world_with_files(options={"copy_threads": 1})

@@ -130,6 +130,7 @@ class TakenOverAt:
             self.left = self.world.there("/data")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("happens", [take_over, take_over_and_die])
 def test_after_a_promotion_at_any_change_nothing_but_that_call_changes_anything(
     monkeypatch: pytest.MonkeyPatch, happens: Callable[[ExternalWorld], None]

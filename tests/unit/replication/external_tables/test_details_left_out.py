@@ -59,6 +59,7 @@ def left_out(followed: FollowedExternals) -> set[str]:
     return {line.removeprefix("left out: ") for line in followed.log if "sales.child" in line and "left out" in line}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [Refused, Missing, Unexplained])
 @pytest.mark.parametrize("method", list(REFUSED))
 def test_each_refused_detail_is_left_out_and_named(method: str, kind: type[TwinhiveError]) -> None:

@@ -58,6 +58,7 @@ def begun(together, *, copied: bool, consistency: str):
     return followed
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("consistency", "copied", "step"),
     [("every_event", False, 1), ("every_event", True, 8), ("window_end", False, 8)],
@@ -83,6 +84,7 @@ def test_killed_at_any_change_while_it_publishes_it_converges(together) -> None:
         followed.assert_twin()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
 def test_external_events_killed_again_and_again_converge(together) -> None:
     followed = begun(together, copied=True, consistency="every_event")

@@ -182,6 +182,7 @@ def followed() -> FollowedExternals:
     return with_tables()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_the_twin_is_up_to_date_as_soon_as_the_data_is_there(followed, history: Callable) -> None:
     history(followed.users)
@@ -191,6 +192,7 @@ def test_the_twin_is_up_to_date_as_soon_as_the_data_is_there(followed, history: 
     followed.assert_twin()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("consistency", ["every_event", "window_end"])
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_windows_of_one_event_and_of_compacted_ones_come_to_the_same_end(history, consistency) -> None:
@@ -201,6 +203,7 @@ def test_windows_of_one_event_and_of_compacted_ones_come_to_the_same_end(history
     followed.assert_twin()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_data_that_is_not_copied_is_waited_for_by_nobody(history) -> None:
     followed = with_tables(replace(POLICY, external=an_external(data="metadata_only")))

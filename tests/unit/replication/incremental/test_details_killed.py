@@ -179,6 +179,7 @@ def undisturbed(history, consistency: str) -> tuple:
     return details(followed)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("consistency", ["every_event", "window_end"])
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_killed_at_any_change_details_come_to_the_same_end(history, consistency: str) -> None:
@@ -198,6 +199,7 @@ def test_killed_at_any_change_details_come_to_the_same_end(history, consistency:
         assert details(followed) == wanted
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_both_consistencies_come_to_the_same_end(history) -> None:
     assert undisturbed(history, "every_event")[0] == undisturbed(history, "window_end")[0]

@@ -57,6 +57,7 @@ def follow_noticed(followed: Followed, switch) -> None:
     run_phase(INCREMENTAL, followed.policy, killable(followed.world.ports(), switch), {"run": "k"}, followed.log.append)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("consistency", ["every_event", "window_end"])
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
 def test_killed_at_any_change_and_run_again_it_converges(together, consistency: str) -> None:
@@ -105,6 +106,7 @@ def test_what_an_earlier_partition_left_makes_way_for_a_renamed_one() -> None:
     followed.assert_twin()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("together", TOGETHER.values(), ids=TOGETHER)
 def test_killed_again_and_again_it_converges(together) -> None:
     followed = Followed()

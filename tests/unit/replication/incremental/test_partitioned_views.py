@@ -96,6 +96,7 @@ def test_a_resync_makes_a_view_anew_that_no_event_has_changed_since() -> None:
     followed.assert_twin()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("at", range(1, 30))
 def test_a_partition_of_a_view_that_some_metastore_renames_is_renamed(at: int) -> None:
     """Hive refuses to; the log can hold it all the same, and a kill in between must not lose it."""

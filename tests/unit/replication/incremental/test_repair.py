@@ -142,6 +142,7 @@ class Watched:
         return call if callable(value) else value
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after_effect", [False, True])
 @pytest.mark.parametrize("name", ["flipped", "removed", "partition_extra", "constraint"])
 def test_killed_at_any_change_a_rerun_ends_equal(name: str, after_effect: bool) -> None:

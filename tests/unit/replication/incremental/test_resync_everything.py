@@ -39,6 +39,7 @@ def assert_all_is_done(followed: Followed) -> None:
     assert followed.follow()["window"].idle
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_what_lost_events_did_is_found_by_comparing(history: Callable[[SourceWriter], None]) -> None:
     followed = Followed()
@@ -100,6 +101,7 @@ def test_the_database_and_its_functions_are_made_equal() -> None:
     assert any("function goes is on the replica alone" in line for line in followed.log)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after_effect", [False, True])
 def test_killed_at_any_change_a_rerun_ends_equal(after_effect: bool) -> None:
     for at in range(1, 600)[kill_points()]:

@@ -84,6 +84,7 @@ def test_no_apply_is_ended_by_a_scan_at_any_of_its_calls() -> None:
     assert at > 60
 
 
+@pytest.mark.thorough
 def test_no_apply_is_ended_that_comes_at_any_call_of_a_scan() -> None:
     copy, at = copies_of(with_much_to_do()), 1
     while True:

@@ -51,6 +51,7 @@ def recreated_without_partitions(v: Verifying) -> None:
     v.world.replica.create_table(there.at(ORDERS, place).with_parameters(without_marks(there.parameters)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("deep", [False, True])
 @pytest.mark.parametrize(
     "damage",

@@ -169,6 +169,7 @@ def expire_all(v: Verifying) -> None:
         side.expire_events(side.current_event_id())
 
 
+@pytest.mark.thorough
 @DAMAGES
 @pytest.mark.parametrize("grows", [0, 1, 2, 3, 40])
 @pytest.mark.parametrize("verified_before", [False, True])

@@ -16,6 +16,7 @@ def many(partitions: int = 200) -> Verifying:
     return verifying
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("every", [2, 3, 7, 31, 60])
 def test_who_verifies_not_every_night_has_all_compared_in_thirty_too(every: int) -> None:
     verifying = many()

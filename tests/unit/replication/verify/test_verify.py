@@ -142,6 +142,7 @@ def database_parameter(v: Verifying) -> None:
     v.world.replica.set_database_parameters("sales", {**there, "team": "Basel"})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("damage", "leaf", "kind"),
     [
@@ -271,6 +272,7 @@ def test_what_never_settles_on_a_replica_that_stands_still_is_said_by_name(verif
     assert found.findings == found.suspects == ()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("table", ["plain", "orders"])
 def test_damage_of_what_never_settles_is_found(verifying: Verifying, table: str) -> None:
     world, name = verifying.world, verifying.users.name(table)

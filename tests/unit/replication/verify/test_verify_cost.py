@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.unit.replication.verify.verifying import Verifying
 from twinhive.replication.verify.verification_outcome import Verified
@@ -56,6 +58,7 @@ def large(*, replica_keeps_log: bool = True) -> Verifying:
     return verifying
 
 
+@pytest.mark.thorough
 def test_a_second_night_reads_no_partition_and_lists_no_directory_of_one() -> None:
     verifying = large()
     found, first = counted(verifying)
@@ -70,6 +73,7 @@ def test_a_second_night_reads_no_partition_and_lists_no_directory_of_one() -> No
     assert sum(second.values()) < 0.05 * sum(first.values())
 
 
+@pytest.mark.thorough
 def test_what_one_night_has_changed_is_all_that_the_next_one_reads() -> None:
     verifying = large()
     counted(verifying)
@@ -82,6 +86,7 @@ def test_what_one_night_has_changed_is_all_that_the_next_one_reads() -> None:
     assert counts["checksum"] == 4  # two files of the partition that was compared before, on each side
 
 
+@pytest.mark.thorough
 def test_a_replica_without_a_log_is_read_as_a_whole_and_the_source_is_not() -> None:
     verifying = large(replica_keeps_log=False)
     counted(verifying)
@@ -90,6 +95,7 @@ def test_a_replica_without_a_log_is_read_as_a_whole_and_the_source_is_not() -> N
     assert MANY <= counts["partitions"] < 1.1 * MANY
 
 
+@pytest.mark.thorough
 def test_an_expired_log_is_made_up_for_by_reading_everything() -> None:
     verifying = large()
     counted(verifying)
@@ -102,6 +108,7 @@ def test_an_expired_log_is_made_up_for_by_reading_everything() -> None:
     assert counts["partitions"] >= MANY
 
 
+@pytest.mark.thorough
 def test_killed_at_any_write_a_rerun_goes_on_and_ends_equal() -> None:
     reference = Verifying(replica_keeps_log=True)
     expected = reference.verify(deep=True)
@@ -121,6 +128,7 @@ def test_killed_at_any_write_a_rerun_goes_on_and_ends_equal() -> None:
             raise AssertionError("it never ends")
 
 
+@pytest.mark.thorough
 def test_two_at_once_end_equal_and_leave_ledgers_that_can_be_used() -> None:
     verifying = large()
     met: list[Verified] = []
@@ -137,6 +145,7 @@ def test_two_at_once_end_equal_and_leave_ledgers_that_can_be_used() -> None:
     assert counts["partitions"] == 0
 
 
+@pytest.mark.thorough
 def test_a_ledger_that_was_cut_off_counts_as_none() -> None:
     verifying = large()
     counted(verifying)

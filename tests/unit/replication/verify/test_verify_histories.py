@@ -28,6 +28,7 @@ OF_TODAY = HISTORIES if MANY else HISTORIES[DAY // 2 % 2 :: 2]
 """Half of the kinds of change, the others two days later: four days have all, with and without such a log."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("history", OF_TODAY, ids=lambda history: history.__name__)
 @pytest.mark.parametrize("replica_keeps_log", KEEPS_LOG)
 def test_windows_of_one_event_are_equal_or_not_judged_in_between_and_equal_at_the_end(
@@ -96,6 +97,7 @@ class VerifyingDrill(Drill):
         assert differences == [], self.story(f"called equal at event {found.event}: {differences}")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "settings",
     [Settings(), Settings(faults=0, pace=30), Settings(consistency="window_end"), Settings(crosses=True)],

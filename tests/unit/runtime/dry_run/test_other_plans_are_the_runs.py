@@ -63,6 +63,7 @@ class PlannedLoads(Drill):
         self.loads += 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("settings", [{}, {"odd": True}, {"keys": True}], ids=str)
 def test_what_a_load_is_planned_to_bring_is_what_it_brings(settings: dict[str, Any]) -> None:
     loads = 0

@@ -107,6 +107,7 @@ def assert_planned(followed: Followed) -> PhasePlan:
     return plan
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("consistency", [EVERY_EVENT, WINDOW_END])
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.__name__)
 def test_the_calls_of_a_plan_are_those_of_the_run(history: Callable[[SourceWriter], None], consistency: str) -> None:
@@ -219,6 +220,7 @@ class Planned(Drill):
         return results
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "settings",
     [{}, {"odd": True}, {"keys": True}, {"crosses": True}, {"moves": True}, {"consistency": WINDOW_END}],

@@ -41,6 +41,7 @@ class Repeated:
         return Executor(job, source, target, 1).run(lines)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before its effect", "after its effect"])
 @pytest.mark.parametrize("begin", [to_a_new_target, to_an_old_target], ids=["to a new target", "to an old target"])
 def test_a_batch_may_be_repeated_after_any_change(begin: Callable[[], Trees], after_effect: bool) -> None:

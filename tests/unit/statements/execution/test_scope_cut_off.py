@@ -110,6 +110,7 @@ def kills(cut: Cut, *, least: int = 10) -> Iterator[None]:
         yield
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("made_by", ["dags", "statements"])
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_killed_then_a_window_then_the_same_load_again(

@@ -175,6 +175,7 @@ def test_no_file_outside_of_the_directories_of_functions_is_taken_from_a_dump_th
     assert not any(b"secret" in content for content in contents(hive))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "history",
     [

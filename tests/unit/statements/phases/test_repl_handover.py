@@ -52,6 +52,7 @@ def go_on(repl: ReplWorld, event_id: int) -> Dumped:
     return repl.dump(event_id)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
 def test_a_replica_of_hive_is_taken_over_killed_at_any_change(after_effect: bool) -> None:
     first = ReplWorld()
@@ -96,6 +97,7 @@ def file_of(repl: ReplWorld, table: str) -> str:
     return path.removeprefix(f"{location}/")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
 def test_a_replica_is_brought_to_hives_places_killed_at_any_change(after_effect: bool) -> None:
     first = ReplWorld()

@@ -99,6 +99,7 @@ class Story:
         assert contents(world.replica, world.replica_files) == wanted
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [55, 77, *seeds(6, kind=21)])
 def test_a_random_history_is_followed_by_statements(seed: int) -> None:
     story = Story(seed)
@@ -106,6 +107,7 @@ def test_a_random_history_is_followed_by_statements(seed: int) -> None:
     story.assert_equal()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", seeds(5, kind=22))
 @pytest.mark.parametrize("batch_objects", [2_000, 1])
 def test_so_is_one_whose_tables_refer_to_each_other(seed: int, batch_objects: int) -> None:
@@ -114,6 +116,7 @@ def test_so_is_one_whose_tables_refer_to_each_other(seed: int, batch_objects: in
     story.assert_equal()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", seeds(5, kind=23))
 def test_so_is_one_whose_tables_have_many_batches(seed: int) -> None:
     story = Story(seed, batch_objects=1)

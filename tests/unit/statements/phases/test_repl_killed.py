@@ -33,6 +33,7 @@ def of_events_and_another_policy(repl: ReplWorld) -> tuple[Dumped, Scope]:
     return repl.dump(repl.status(), scope=new, replaces=old), new
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after_effect", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("made_by", [of_a_database, of_events_and_another_policy])
 def test_a_load_killed_at_any_change_and_run_again_converges(made_by, after_effect: bool) -> None:

@@ -115,6 +115,7 @@ def repl() -> ReplWorld:
     return repl
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_replica_has_what_the_new_scope_selects_as_the_source_has_it(repl: ReplWorld, case: Case) -> None:
     repl.load(repl.dump(scope=case.old), scope=case.old)

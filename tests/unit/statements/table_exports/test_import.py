@@ -262,6 +262,7 @@ def _exported_orders() -> ExportedTables:
     return tables
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("table", ["orders", "plain"])
 def test_two_at_once_leave_all_rows_once(table: str) -> None:
     whole = ExportedTables().of_source(table)

@@ -4,6 +4,8 @@ import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from tests.support.hdfs.generated_listing import GeneratedListing, Shape
 from twinhive.transfer.tree.path_rule import Layout, Root
 from twinhive.transfer.tree.planning.make_plan import make_plan
@@ -58,6 +60,7 @@ def test_a_large_directory_of_equal_files_is_never_held() -> None:
     assert peak < 2 < 3 < in_a_list(shape)
 
 
+@pytest.mark.thorough
 def test_a_plan_of_new_files_is_never_held() -> None:
     shape = Shape(directories=10, files=1000, page=100)
     with planned(shape, None) as (plan, peak):

@@ -235,6 +235,7 @@ class TestSnapshots:
         pair.follow()
         assert content(pair.west, planned_trees.TARGET) == finished(pair.east)
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("seed", range(150))
     def test_any_history_of_jobs_is_followed(self, seed: int) -> None:
         dice = random.Random(seed)

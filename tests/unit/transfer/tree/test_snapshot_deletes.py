@@ -165,6 +165,7 @@ def test_the_old_directory_comes_back_where_the_new_one_cannot_take_its_place(de
     trees.assert_twin()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("delete", DELETES)
 @pytest.mark.parametrize("moment", range(1, 30))
 def test_a_run_that_is_killed_while_directories_change_places_is_gone_on_with(moment: int, delete: str) -> None:

@@ -205,6 +205,7 @@ def test_without_deletes_what_is_gone_stays_and_the_rest_is_equal(change: Callab
     assert content(pair.west, TARGET) == {**before, **wanted}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(150))
 def test_any_history_is_followed(seed: int) -> None:
     dice = random.Random(seed)

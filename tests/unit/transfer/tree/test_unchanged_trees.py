@@ -43,6 +43,7 @@ def test_equal_trees_are_equal() -> None:
     assert Pair().together() == [True] * COUNT
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "change",
     [

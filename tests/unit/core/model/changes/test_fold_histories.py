@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeVar
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -261,6 +262,7 @@ def run(history: Iterable[int], one_bound: bool) -> None:
         assert consolidations.rounds <= rounds + ROUNDS_WHEN_QUIET, "what is unsure stays unsure"
 
 
+@pytest.mark.thorough
 @of_the_day
 @settings(
     max_examples=DEEP or 300,

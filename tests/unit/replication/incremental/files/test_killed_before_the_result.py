@@ -95,6 +95,7 @@ def in_part(followed: Followed) -> None:
     files.delete_file([path for path in staged if not files.status(path).is_directory][-1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("consistency", "left"), [("every_event", whole), ("window_end", whole), ("every_event", in_part)]
 )

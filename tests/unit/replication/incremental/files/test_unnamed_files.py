@@ -175,6 +175,7 @@ AFTER = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("later", AFTER, ids=lambda one: one.__name__)
 @pytest.mark.parametrize("options", [{}, {"window_events": 1}, {"consistency": "window_end"}], ids=str)
 def test_what_is_gone_before_it_was_seen_makes_no_mixture(later: Callable[[SourceWriter], None], options: dict) -> None:

@@ -2,6 +2,7 @@
 
 import string
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -101,6 +102,7 @@ def test_an_external_table_of_that_name_waits_and_comes(pair: tuple[str, str]) -
     assert followed.pending == ()
 
 
+@pytest.mark.thorough
 @each_pair
 def test_a_table_is_frozen_requested_and_brought_back(pair: tuple[str, str]) -> None:
     one = pair[0]

@@ -126,6 +126,7 @@ HISTORIES_ACROSS = pytest.mark.parametrize("history", ACROSS, ids=lambda history
 OPTIONS = [{}, {"window_events": 1}, {"window_events": 2}, {"window_events": 3}, {"consistency": "window_end"}]
 
 
+@pytest.mark.thorough
 @HISTORIES_ACROSS
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_the_twin_has_what_came_and_not_what_went(history: Callable, options: dict) -> None:

@@ -83,6 +83,7 @@ def _above(path: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
+@pytest.mark.thorough
 @QUICK
 @given(trees, trees)
 def test_a_killed_run_is_resumed_from_whatever_it_has_left(source: Nested, left: Nested) -> None:
