@@ -93,6 +93,7 @@ def traveller(
     return Traveller(sandbox, policies, east, west, users, log)
 
 
+@pytest.mark.thorough
 def test_hive_imports_what_we_export_and_we_import_what_hive_exports(
     traveller: Traveller, source_metastore: ThriftSource
 ) -> None:

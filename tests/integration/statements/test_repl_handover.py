@@ -143,6 +143,7 @@ def test_a_replica_goes_from_hive_to_twinhive_and_back_and_again(shared: Shared,
     assert shared.status() == users.metastore.current_event_id()
 
 
+@pytest.mark.thorough
 def test_twinhive_loads_a_whole_database_that_hive_dumped(shared: Shared, east: Warehouse) -> None:
     users, database = shared.users, shared.database
     users.create_table("plain", files={"data": b"plain"})

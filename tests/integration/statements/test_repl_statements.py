@@ -151,6 +151,7 @@ def test_examples_e_to_g_dump_a_range_of_the_log(users: SourceWriter, east: Ware
     assert in_g3 == in_f[:100]
 
 
+@pytest.mark.thorough
 def test_example_h_changes_the_policy_in_the_middle(
     users: SourceWriter, east: Warehouse, west: Warehouse, dump, load, status
 ) -> None:
@@ -187,6 +188,7 @@ def test_example_i_leaves_external_tables_and_data_out(users: SourceWriter, east
     assert [path for path, children in west.files.list_directories([location]) if children] == []
 
 
+@pytest.mark.thorough
 def test_one_dump_is_loaded_by_two_replicas_and_each_goes_on_by_itself(
     users: SourceWriter, east: Warehouse, west: Warehouse, dump, load, status
 ) -> None:

@@ -10,6 +10,7 @@ from thrift.protocol.TBinaryProtocol import TBinaryProtocol, TBinaryProtocolAcce
 from thrift.Thrift import TType
 from thrift.transport.TTransport import TMemoryBuffer
 
+import twinhive.hive.adapters.hive.thrift_connection  # noqa: F401  it mends them
 from twinhive.core.model.tjson import from_text, to_text
 from twinhive.hive.adapters.hive.client_bindings import read_lists_that_are_keys
 from twinhive.hive.adapters.hive.thrift_json import struct_of, tree_of
