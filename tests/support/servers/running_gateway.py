@@ -39,6 +39,8 @@ class RunningGateway:
     local_port: int
     definitions: Definitions = field(default_factory=Definitions)
     limits: RemoteLimits = field(default_factory=lambda: RemoteLimits(connect=0.5, call=0.5, wait=0.2, probe_every=0.3))
+    local_seconds: float = 30.0
+    """What the local metastore has for an answer."""
     gateway_id: str = "this"
     definitions_age: float = 60.0
     """What was read is not read again for half of that, unless `definitions` is set; 0 has no read go the quick way."""
@@ -77,7 +79,7 @@ class RunningGateway:
             counts=self.counts,
             clock=time.monotonic,
             request_seconds=0.5,
-            local_limits=LinkLimits(0.5, 30.0, self.limits.buffered),
+            local_limits=LinkLimits(0.5, self.local_seconds, self.limits.buffered),
             describe=lambda definition: {"twinhive_remote": str(definition.remote)},
         )
         asking = asyncio.create_task(ask_again(shared)) if self.asks_again else None

@@ -53,6 +53,8 @@ class CallOutcome:
     answer: WireMessage | Pieces
     owner: str = LOCAL
     ending: Ending = Ending.ANSWERED
+    hangs_up: bool = False
+    """The client is hung up on instead: no exception that it knows says that there is no answer."""
 
     async def whole(self) -> WireMessage:
         """Return the answer, where it has to be held. One that is too long is given up, and a WireError."""

@@ -10,6 +10,7 @@ from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.metastore_links import Link, NoAnswerError, RefusedGreetingError
 from twinhive.federation.gateway.method_kinds import MethodKind, is_repeatable
 from twinhive.federation.gateway.streamed_answers import some_of
+from twinhive.hive.wire.method_table import METHODS
 from twinhive.hive.wire.renames import Renames
 from twinhive.hive.wire.stream_reader import LongAnswer
 from twinhive.hive.wire.thrift_message import WireMessage
@@ -51,8 +52,15 @@ class LocalCalls:
 
     @staticmethod
     def unanswered(request: WireMessage, error: NoAnswerError) -> CallOutcome:
-        """Answer a call that the metastore has not answered."""
-        return failure(request, _words(request.head.method, error))
+        """Answer a call that the metastore has not answered.
+
+        Where its method has no exception to say so, the client is hung up on, as the metastore itself would have done:
+        Hive's clients connect anew then, and ask again where that does no harm.
+        """
+        outcome = failure(request, _words(request.head.method, error))
+        known = METHODS.get(request.head.method)
+        has_words = known is None or "MetaException" in known.exceptions.values()
+        return replace(outcome, hangs_up=not has_words)
 
     def close(self) -> None:
         """Hang up."""

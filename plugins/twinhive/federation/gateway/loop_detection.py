@@ -60,5 +60,5 @@ def chain_answer(request: WireMessage, chain: Chain, gateway: str) -> WireMessag
     method, sequence = request.head.method, request.head.sequence
     if chain.is_circle(gateway):
         text = f"{_CIRCLE}: the call came through {', '.join(chain.gateways)}, and this is {gateway}"
-        return declared_error(method, sequence, text, "ConfigValSecurityException")
+        return declared_error(method, sequence, text)
     return reply(method, sequence, text_field(0, "") + STOP)

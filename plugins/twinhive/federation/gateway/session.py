@@ -33,6 +33,7 @@ from twinhive.federation.gateway.metastore_links import NoAnswerError
 from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.federation.gateway.remote_calls import RemoteCalls
 from twinhive.federation.gateway.request_names import named_in
+from twinhive.federation.gateway.struct_edits import error_text
 from twinhive.hive.wire.old_clients import old_call
 from twinhive.hive.wire.old_filters import with_sql_wildcards
 from twinhive.hive.wire.stream_reader import MessageReader, NotStrictBinary
@@ -42,6 +43,10 @@ _Work = Callable[[], Coroutine[Any, Any, None]]
 _LOG = logging.getLogger(__name__)
 _BY_NAME = (MethodKind.READ, MethodKind.WRITE, MethodKind.TABLE_DROP, MethodKind.GRANT)
 _OF_CONNECTORS = ("alter_dataconnector_req", "create_dataconnector_req", "drop_dataconnector_req")
+
+
+class _HungUpOnError(Exception):
+    """A client gets no answer, and its connection is closed."""
 
 
 class Session:
@@ -88,6 +93,9 @@ class Session:
     def ended(self, request: WireMessage, outcome: CallOutcome, began: float) -> None:
         """Send the answer to a small read that has failed."""
         self._count(request, outcome, began)
+        if outcome.hangs_up:
+            self.end()
+            return
         assert isinstance(outcome.answer, WireMessage)
         self.answered(outcome.answer.raw)
 
@@ -141,6 +149,8 @@ class Session:
             self._bytes.abort()
         except OSError:
             pass  # the client has gone
+        except _HungUpOnError:
+            pass
         except Exception:
             _LOG.exception("a connection has failed, and is closed")
         self.end()
@@ -163,9 +173,12 @@ class Session:
         else:
             outcome = await self._remotes.answer(request, plan.definition, begun=begun.came)
         self._count(request, outcome, begun.began)
-        await self._reply(request, outcome.answer)
+        await self._reply(request, outcome)
 
-    async def _reply(self, request: WireMessage, answer: WireMessage | Pieces) -> None:
+    async def _reply(self, request: WireMessage, outcome: CallOutcome) -> None:
+        answer = outcome.answer
+        if outcome.hangs_up:
+            raise _HungUpOnError
         if isinstance(answer, Pieces):
             await answer.written_to(self._bytes)
         elif request.head.kind is not MessageKind.ONEWAY:
@@ -189,11 +202,11 @@ class Session:
         except TimeoutError as error:
             raise WireError(f"a request that is not whole after {self._shared.request_seconds:g} s") from error
 
-    async def _counted(self, request: WireMessage) -> WireMessage | Pieces:
+    async def _counted(self, request: WireMessage) -> CallOutcome:
         began = self._shared.clock()
         outcome = await self._answered(request)
         self._count(request, outcome, began)
-        return outcome.answer
+        return outcome
 
     def _count(self, request: WireMessage, outcome: CallOutcome, began: float) -> None:
         seconds = self._shared.clock() - began
@@ -206,7 +219,9 @@ class Session:
         before = self._shared.not_answered.another((outcome.owner, method, outcome.ending))
         if before is not None:
             about = {"remote": outcome.owner, "method": method, "seconds": round(seconds, 3)}
-            more = {"before_it": before} if before else {}
+            more: dict[str, object] = {"before_it": before} if before else {}
+            if outcome.hangs_up and isinstance(outcome.answer, WireMessage):
+                more["hung_up"] = error_text(outcome.answer)
             _LOG.warning("a call is %s", outcome.ending, extra={**about, **more})
 
     async def _answered(self, request: WireMessage) -> CallOutcome:

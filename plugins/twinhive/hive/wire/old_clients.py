@@ -12,12 +12,15 @@ from typing import Final
 from twinhive.hive.wire.method_table import LIST, METHODS, STRING, STRUCT
 from twinhive.hive.wire.name_forms import DatabaseText
 from twinhive.hive.wire.thrift_message import (
+    INTERNAL_ERROR,
     STOP,
     Head,
     MessageKind,
     WireMessage,
+    application_error,
     call,
     message_with,
+    reply,
     struct_field,
     text_field,
 )
@@ -26,6 +29,8 @@ from twinhive.hive.wire.thrift_skip import end_of_value
 _CATALOG: Final = 4
 """Number of the catalog in the requests for tables."""
 _LIST: Final = Packing("!bhbi").pack
+_TEXT_BEGINS: Final = 7
+"""Behind the type, the number and the length of a field."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +39,18 @@ class _Replacement:
 
     always      what is returned instead of what the new method returns
     exceptions  numbers of the exceptions that the old method declares, where they are others
+    declares    whether it declares any for all clients: else Thrift's own exception has the text
     """
 
     method: str
     always: bytes | None = None
     exceptions: Mapping[str, int] = field(default_factory=dict)
+    declares: bool = True
 
 
 _REPLACED: Final = {
     "get_table": _Replacement("get_table_req"),
-    "get_table_objects_by_name": _Replacement("get_table_objects_by_name_req"),
+    "get_table_objects_by_name": _Replacement("get_table_objects_by_name_req", declares=False),
     "create_dataconnector": _Replacement("create_dataconnector_req"),
     "alter_dataconnector": _Replacement("alter_dataconnector_req"),
     "drop_dataconnector": _Replacement("drop_dataconnector_req"),
@@ -65,20 +72,22 @@ class OldCall:
 
     def answer(self, received: WireMessage) -> WireMessage:
         """Return the answer to the old call from that to the new one. Raises WireError."""
-        is_reply = received.head.kind is MessageKind.REPLY
-        head = Head(received.head.kind, self.asked.head.method, self.asked.head.sequence)
-        return message_with(head, self._body(received) if is_reply else received.body)
-
-    def _body(self, received: WireMessage) -> bytes:
-        how, raw, at = _REPLACED[self.asked.head.method], received.raw, received.at
+        method, sequence, raw = self.asked.head.method, self.asked.head.sequence, received.raw
+        if received.head.kind is not MessageKind.REPLY:
+            return message_with(Head(received.head.kind, method, sequence), received.body)
+        how, at = _REPLACED[method], received.at
         if raw[at] != STRUCT:
-            return received.body
+            return reply(method, sequence, received.body)
         number = int.from_bytes(raw[at + 1 : at + 3])
         if number == 0:
-            return (_only_field(raw, at + 3) if how.always is None else how.always) + STOP
+            only = _only_field(raw, at + 3) if how.always is None else how.always
+            return reply(method, sequence, only + STOP)
         kind = METHODS[how.method].exceptions.get(number, "")
+        if not how.declares:
+            text = _only_field(raw, at + 3)[_TEXT_BEGINS:].decode("utf-8", "surrogateescape")
+            return application_error(method, sequence, f"{kind}: {text}", INTERNAL_ERROR)
         declared = how.exceptions.get(kind, how.exceptions.get("MetaException", number))
-        return struct_field(declared, raw[at + 3 :])
+        return reply(method, sequence, struct_field(declared, raw[at + 3 :]))
 
 
 def old_call(message: WireMessage) -> OldCall | None:

@@ -16,6 +16,11 @@ _FIELD: Final = Packing("!bh")
 _HEAD: Final = Packing("!HBBi")
 STOP: Final = b"\x00"
 MOST_METHOD_BYTES: Final = 256
+UNKNOWN_METHOD: Final = 1
+INTERNAL_ERROR: Final = 6
+"""Reasons of Thrift's own exception. Of the first one clients conclude that the server is older than they are."""
+_NOT_DECLARED_BEFORE: Final = (("get_partition_names", 2),)
+"""Methods, and the number of their MetaException, which clients of Hive 2 do not know under it."""
 
 
 class WireError(Exception):
@@ -150,20 +155,21 @@ def struct_field(number: int, body: bytes) -> bytes:
 
 
 def declared_error(method: str, sequence: int, text: str, *preferred: str) -> WireMessage:
-    """Build a reply with an exception that the method declares: the first of `preferred`, else MetaException, else any.
+    """Build a reply with an exception that the method declares: the first of `preferred`, else MetaException.
 
-    Java knows no other: an exception that is not declared reaches it as 'unknown result'. A method that declares none,
-    or is not known, gets a TApplicationException.
+    No other one: NoSuchLockException says what is so, and not that nothing is known. A method that declares none of
+    these, or is not known, gets a TApplicationException: an exception that is not declared, or was not by the clients
+    of an older Hive, reaches them as 'unknown result'.
     """
-    declared = {kind: number for number, kind in METHODS[method].exceptions.items()} if method in METHODS else {}
-    wanted = (*preferred, "MetaException", *declared)
-    if chosen := next((kind for kind in wanted if kind in declared), None):
-        return reply(method, sequence, struct_field(declared[chosen], text_field(1, text) + STOP) + STOP)
-    return application_error(method, sequence, text)
+    numbers = {} if (known := METHODS.get(method)) is None else {kind: one for one, kind in known.exceptions.items()}
+    chosen = next((numbers[kind] for kind in (*preferred, "MetaException") if kind in numbers), None)
+    if chosen is None or (method, chosen) in _NOT_DECLARED_BEFORE:
+        return application_error(method, sequence, text, UNKNOWN_METHOD if known is None else INTERNAL_ERROR)
+    return reply(method, sequence, struct_field(chosen, text_field(1, text) + STOP) + STOP)
 
 
-def application_error(method: str, sequence: int, text: str, reason: int = 1) -> WireMessage:
-    """Build Thrift's own exception; reason 1 is 'unknown method', which old and new clients know how to take."""
+def application_error(method: str, sequence: int, text: str, reason: int = UNKNOWN_METHOD) -> WireMessage:
+    """Build Thrift's own exception, which old and new clients know how to take, whatever the method."""
     body = text_field(1, text) + _FIELD.pack(8, 2) + _INT.pack(reason) + STOP
     return message_with(Head(MessageKind.EXCEPTION, method, sequence), body)
 

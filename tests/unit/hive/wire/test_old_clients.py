@@ -3,6 +3,9 @@
 import pytest
 from hive_metastore import ThriftHiveMetastore
 from hive_metastore.ttypes import GetTableResult, GetTablesResult, Table
+from thrift.protocol.TBinaryProtocol import TBinaryProtocol
+from thrift.Thrift import TApplicationException
+from thrift.transport.TTransport import TMemoryBuffer
 
 from tests.support.wire.wire_messages import answer, decoded, request
 from twinhive.hive.wire.old_clients import old_call
@@ -65,6 +68,18 @@ def test_their_errors_have_the_old_numbers(method: str, kind: str, number: int) 
     old = old_call(call(method, 1, request("get_table", dbname="shop", tbl_name="orders").body))
     received = declared_error("get_table_req", 1, "gone", kind)
     assert old.answer(received).body == bytes((12, 0, number)) + received.body[3:]
+
+
+@pytest.mark.parametrize("kind", ["MetaException", "InvalidOperationException", "UnknownDBException"])
+def test_an_error_of_a_call_that_declared_none_is_thrifts_own(kind: str) -> None:
+    """Hive 2.3, 3, pyiceberg and hmsclient each declare other ones, or none: they said 'unknown result'."""
+    old = old_call(request("get_table_objects_by_name", dbname="shop", tbl_names=["a"]))
+    got = old.answer(declared_error("get_table_objects_by_name_req", 1, "table a is insert only", kind))
+    text = f"{kind}: table a is insert only"
+    assert got.raw == application_error("get_table_objects_by_name", old.asked.head.sequence, text, 6).raw
+    with pytest.raises(TApplicationException, match="is insert only"):
+        client = ThriftHiveMetastore.Client(TBinaryProtocol(TMemoryBuffer(got.raw)))
+        client.recv_get_table_objects_by_name()
 
 
 def test_thrifts_own_errors_pass() -> None:
