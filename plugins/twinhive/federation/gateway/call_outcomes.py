@@ -64,9 +64,9 @@ class CallOutcome:
         return self.answer
 
 
-def refusal(request: WireMessage, text: str, owner: str = LOCAL) -> CallOutcome:
-    """Refuse a call before anything is sent."""
-    return CallOutcome(error_answer(request, text), owner, Ending.REFUSED)
+def refusal(request: WireMessage, text: str, owner: str = LOCAL, error: str = "") -> CallOutcome:
+    """Refuse a call before anything is sent; by the exception `error` where its method declares that."""
+    return CallOutcome(error_answer(request, text, error), owner, Ending.REFUSED)
 
 
 def failure(request: WireMessage, text: str, owner: str = LOCAL) -> CallOutcome:
@@ -74,9 +74,9 @@ def failure(request: WireMessage, text: str, owner: str = LOCAL) -> CallOutcome:
     return CallOutcome(error_answer(request, text), owner, Ending.FAILED)
 
 
-def error_answer(request: WireMessage, text: str) -> WireMessage:
+def error_answer(request: WireMessage, text: str, error: str = "") -> WireMessage:
     """Build an exception that the client knows how to take."""
-    return declared_error(request.head.method, request.head.sequence, text)
+    return declared_error(request.head.method, request.head.sequence, text, error)
 
 
 def with_its_words_told(answer: WireMessage, definition: Definition, remote: str) -> WireMessage:

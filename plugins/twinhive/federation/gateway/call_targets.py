@@ -48,10 +48,14 @@ class ToNobody:
 
 @dataclass(frozen=True)
 class NotPassedOn:
-    """Nobody gets it; `text` says why."""
+    """Nobody gets it; `text` says why, and `error` is the exception that says it, where that is no other's."""
 
     text: str
+    error: str = ""
 
+
+_CREATES = "create_table"
+"""How methods begin whose first name is a table that is to be."""
 
 Owner = ToLocal | ToRemote | ToSeveral | ToSession | ToNobody | NotPassedOn
 
@@ -115,11 +119,14 @@ def _write(method: str, kind: MethodKind, found: dict[Named, Definition | None])
     if kind is MethodKind.TABLE_DROP and all(isinstance(definition, RemoteTable) for definition in remotes.values()):
         return ToLocal()
     one, definition = next(iter(remotes.items()))
-    return NotPassedOn(
+    said = (
         f"remote {one} is read only: {method} would change {owner_words(definition)}; nothing was sent. "
         f"Change it there; DROP REMOTE {'DATABASE' if isinstance(definition, RemoteDatabase) else 'TABLE'} "
         f"{definition.local} takes the local name away"
     )
+    if method.startswith(_CREATES) and isinstance(definition, RemoteTable) and one == next(iter(found)):
+        return NotPassedOn(f"table {one} already exists: {said}", "AlreadyExistsException")
+    return NotPassedOn(said)
 
 
 def owner_words(definition: Definition | None) -> str:

@@ -75,7 +75,7 @@ get_all_databases get_database get_database_req get_databases get_databases_req
 _SEVERAL = "get_table_meta get_table_objects_by_name_req get_tables_by_type get_valid_write_ids"
 _SESSION = "setMetaConf set_ugi"
 _NEVER = "reinitialize setOption shutdown"
-_GRANT = "grant_privileges grant_revoke_privileges"
+_GRANT = "grant_privileges grant_revoke_privileges refresh_privileges"
 _LOCAL = """
 abort_Compactions abort_txn abort_txns add_master_key add_replication_metrics add_runtime_stats add_serde add_token
 add_write_ids_to_min_history aliveSince alter_catalog alter_dataconnector_req alter_resource_plan alter_wm_pool
@@ -95,7 +95,7 @@ get_role_grants_for_principal get_role_names get_runtime_stats get_scheduled_que
 get_token get_triggers_for_resourceplan get_type get_type_all
 grant_revoke_role grant_role heartbeat heartbeat_txn_range list_privileges list_roles lock mark_cleaned
 mark_compacted mark_failed mark_refused open_txns partition_name_has_valid_characters partition_name_to_spec
-partition_name_to_vals put_file_metadata refresh_privileges remove_compaction_metrics_data remove_master_key
+partition_name_to_vals put_file_metadata remove_compaction_metrics_data remove_master_key
 remove_token renew_delegation_token revoke_privileges revoke_role scheduled_query_maintenance scheduled_query_poll
 scheduled_query_progress seed_txn_id set_hadoop_jobid set_properties show_compact show_locks submit_for_cleanup
 unlock update_compaction_metrics_data update_compactor_state update_master_key update_transaction_statistics
@@ -119,9 +119,13 @@ KIND_OF: Mapping[str, MethodKind] = {
 }
 
 _READS = ("get", "list_", "show_", "partition_name_")
+_MAKING = ("get_delegation_token",)
+"""Called like a read, and each call makes another one."""
 _REPEATED = (MethodKind.READ, MethodKind.SEVERAL, MethodKind.SESSION)
 
 
 def is_repeatable(method: str, kind: MethodKind | None) -> bool:
     """True for a call that changes nothing, so that it may be made twice."""
+    if method in _MAKING:
+        return False
     return kind in _REPEATED or (kind in (MethodKind.LOCAL, MethodKind.DEFINITION) and method.startswith(_READS))

@@ -262,8 +262,8 @@ class Session:
         match owner:
             case ToNobody():
                 return CallOutcome(reply(method, request.head.sequence))
-            case NotPassedOn(text):
-                return refusal(request, text)
+            case NotPassedOn(text, error):
+                return refusal(request, text, error=error)
             case ToRemote(definition):
                 return await self._remotes.answer(request, definition)
             case ToSeveral():

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
+import pytest
 from hmsclient.genthrift.hive_metastore import ThriftHiveMetastore as OldService
 from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport.TTransport import TMemoryBuffer
@@ -13,7 +14,7 @@ from tests.support.servers.running_gateway import RunningGateway
 from tests.support.wire.scripted_metastore import AnsweringMetastore, whole_message
 from tests.unit.federation.gateway.test_each_method import OWN, Call
 from twinhive.core.model.names import TableName
-from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase
+from twinhive.core.model.remotes.definitions import Definitions, RemoteDatabase, RemoteTable
 from twinhive.federation.gateway.call_outcomes import error_answer
 from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.federation.gateway.struct_edits import error_text
@@ -25,6 +26,7 @@ from twinhive.hive.wire.thrift_message import (
     WireMessage,
     application_error,
     call,
+    message_of,
     reply,
 )
 
@@ -139,6 +141,68 @@ def test_a_remote_that_is_away_is_said_by_no_exception_of_another_meaning() -> N
         "get_partition_names",
         "get_latest_committed_compaction_info",
     }
+
+
+_LOCAL_READS = """
+get_all_databases get_database get_database_req get_databases get_databases_req getCounter getCounters getCpuProfile
+getMetaConf getName getOption getOptions getStatus getStatusDetails getVersion get_active_resource_plan
+get_all_functions get_all_materialized_view_objects_for_rewriting get_all_resource_plans get_all_token_identifiers
+get_all_write_event_info get_catalog get_catalogs get_config_value get_current_notificationEventId
+get_dataconnector_req get_dataconnectors get_file_metadata get_file_metadata_by_expr get_latest_txnid_in_conflict
+get_master_keys get_materialization_invalidation_info get_metastore_db_uuid get_next_notification
+get_notification_events_count get_open_txns get_open_txns_info get_open_txns_req get_principals_in_role
+get_privilege_set get_properties get_replication_metrics get_resource_plan get_role_grants_for_principal
+get_role_names get_runtime_stats get_scheduled_query get_schemas_by_cols get_serde get_token
+get_triggers_for_resourceplan get_type get_type_all list_privileges list_roles partition_name_has_valid_characters
+partition_name_to_spec partition_name_to_vals show_compact show_locks
+"""
+TWICE = [
+    *_LOCAL_READS.split(),
+    *[name for name, kind in KIND_OF.items() if kind in (MethodKind.READ, MethodKind.SEVERAL, MethodKind.SESSION)],
+]
+"""Each looked at: it makes nothing, changes nothing, and takes nothing away."""
+
+
+def test_what_makes_something_is_sent_once_when_its_answer_is_lost() -> None:
+    """A delegation token is made by each call, though the method is called like a read."""
+    sent: list[bytes] = []
+
+    def lost(data: bytes) -> list[bytes | None]:
+        sent.append(data)
+        return [None]
+
+    here = BreakingServer(lost)
+    with gateway_of(here.port) as gateway:
+        for method in ASKED:
+            asked(gateway.port, Call(method, "", OWN).message)
+    here.close()
+    times = {method: sum(method.encode() == message_of(one).head.method.encode() for one in sent) for method in ASKED}
+    assert times == {method: 2 if method in TWICE else 1 for method in ASKED}
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["create_table", "create_table_req", "create_table_with_constraints", "create_table_with_environment_context"],
+)
+def test_a_table_under_the_name_of_a_remote_table_already_exists(method: str) -> None:
+    """Who creates a table if it is not there asks for that class, and goes on."""
+    bought = TableName("shop", "bought")
+    gateway = RunningGateway(
+        away(),
+        Definitions({bought: RemoteTable(bought, bought)}, {"far": RemoteDatabase("far", "sales")}),
+    )
+    there = METHODS[method].request[1].path
+
+    def made(table: TableName, path: str = there) -> str:
+        return asked(gateway.port, Call(method, path, table).message)
+
+    assert made(bought) == "AlreadyExistsException"
+    assert made(TableName("SHOP ", "Bought")) == "AlreadyExistsException"
+    assert made(TableName("far", "t")) == "MetaException"
+    if method == "create_table_with_constraints":
+        keys = next(place.path for place in METHODS[method].request if place.path.endswith("pktable_db"))
+        assert made(bought, keys) == "MetaException"
+    gateway.stop()
 
 
 def test_a_refusal_is_an_exception_that_says_nothing_else() -> None:

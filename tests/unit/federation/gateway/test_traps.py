@@ -444,6 +444,33 @@ def test_rights_on_a_table_that_only_the_remote_has_are_refused(world: World, da
     assert (world.here.asked, world.there.asked) == ([], [])
 
 
+def _refresh(database: str, table: str, granted: str) -> WireMessage:
+    about = ttypes.HiveObjectRef(objectType=ttypes.HiveObjectType.TABLE, dbName=database, objectName=table)
+    grants = ttypes.GrantRevokePrivilegeRequest(
+        ttypes.GrantRevokeType.GRANT, decoded(_ARGUMENTS, _grant(granted, "orders").body).privileges
+    )
+    return request("refresh_privileges", objToRefresh=about, authorizer="SQL", grantRequest=grants)
+
+
+_ARGUMENTS = ThriftHiveMetastore.grant_privileges_args
+
+
+@pytest.mark.parametrize(("database", "granted"), [("far", "far"), ("FAR", "shop"), ("shop", "far")])
+def test_rights_on_a_table_that_only_the_remote_has_are_not_refreshed(
+    world: World, database: str, granted: str
+) -> None:
+    with pytest.raises(ttypes.MetaException, match=r"rights on remote far\.orders are not kept here"):
+        world.ask(_refresh(database, "orders", granted))
+    assert (world.here.asked, world.there.asked) == ([], [])
+
+
+def test_rights_on_local_tables_are_refreshed(world: World) -> None:
+    message = _refresh("shop", "bought", "shop")
+    world.here.answers["refresh_privileges"] = ttypes.GrantRevokePrivilegeResponse(success=True)
+    assert world.ask(message).success is True
+    assert [one.raw for one in world.here.asked] == [message.raw]
+
+
 @pytest.mark.parametrize(("database", "table"), [("far", None), ("shop", "bought"), ("shop", "own"), ("shop", None)])
 def test_rights_on_local_names_are_the_local_metastores(world: World, database: str, table: str | None) -> None:
     message = _grant(database, table)
