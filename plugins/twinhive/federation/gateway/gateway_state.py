@@ -21,7 +21,7 @@ class Shared:
     gateway_id    tells gateways apart by their local metastore
     describe      what DESCRIBE of a remote says of the remote itself
     request_seconds  from a request's first byte to its last
-    view_threads  read texts of views, which may take long
+    view_threads  read texts of views, and the names in large requests, which may take long
     """
 
     gateway_id: str

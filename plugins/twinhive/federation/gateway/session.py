@@ -11,6 +11,7 @@ from twinhive.federation.cluster_view.cluster_port import ClusterPort, Port
 from twinhive.federation.connector_api.byte_links import ByteLink
 from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces, failure, refusal
 from twinhive.federation.gateway.call_targets import (
+    Named,
     NotPassedOn,
     Owner,
     ToLocal,
@@ -41,6 +42,8 @@ from twinhive.hive.wire.thrift_message import MessageKind, WireError, WireMessag
 
 _Work = Callable[[], Coroutine[Any, Any, None]]
 _LOG = logging.getLogger(__name__)
+_LARGE = 1 << 15
+"""Bytes of a request whose names may take some hundredths of a second."""
 _BY_NAME = (MethodKind.READ, MethodKind.WRITE, MethodKind.TABLE_DROP, MethodKind.GRANT)
 _OF_CONNECTORS = ("alter_dataconnector_req", "create_dataconnector_req", "drop_dataconnector_req")
 
@@ -247,13 +250,19 @@ class Session:
 
     async def _decided(self, request: WireMessage, defined: Definitions) -> CallOutcome:
         method, kind = request.head.method, KIND_OF.get(request.head.method)
-        owner = owner_of(method, kind, named_in(request) if kind in _BY_NAME else (), defined)
+        owner = owner_of(method, kind, await self._named(request) if kind in _BY_NAME else (), defined)
         if self._port is None:
             return await self._carried_out(request, kind, owner, defined)
         admitted = await let_in(self._port, request, kind, owner, defined)
         if isinstance(admitted, CallOutcome):
             return admitted
         return await seen_at(self._port, request, await self._carried_out(admitted, kind, owner, defined))
+
+    async def _named(self, request: WireMessage) -> tuple[Named, ...]:
+        """Return what a request names; of a large one in a thread, so that others go on meanwhile."""
+        if len(request.raw) <= _LARGE:
+            return named_in(request)
+        return await self._shared.view_threads.run(named_in, request)
 
     async def _carried_out(
         self, request: WireMessage, kind: MethodKind | None, owner: Owner, defined: Definitions

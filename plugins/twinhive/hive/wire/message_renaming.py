@@ -28,7 +28,8 @@ TextChange = Callable[[FoundText], bytes | None]
 _INT: Final = Packing("!i")
 _FIELD: Final = Packing("!bhi")
 _SMALL: Final = 1 << 14
-_WALKED: Final = 1 << 20
+_WALKED: Final = 1 << 16
+"""Bytes of a message that is walked though it is not what the server's classes write: those are all decoded in C."""
 _PLAIN: Final = re.compile(rb"[\x20-\xff]{1,255}")
 """Names whose field cannot begin in the middle of another one: the bytes before them have a control character first."""
 

@@ -19,8 +19,11 @@ _SHORT: Final = Packing("!h").unpack_from
 _INT: Final = Packing("!i").unpack_from
 _LARGE: Final = 1 << 14
 _DEEPEST: Final = 64
-_MOST_STEPS: Final = 2_000_000
-_BYTES_PER_STEP: Final = 32
+_MOST_STEPS: Final = 20_000
+_BYTES_PER_STEP: Final = 1_024
+_PASSED_PER_STEP: Final = 64
+"""A step takes three microseconds; a value that is passed over with many others takes a sixty-fourth of that."""
+STEPS_AT_ONCE: Final = 2_000
 _MOST_ALIKE: Final = 1 << 12
 _WORTHWHILE: Final = 64
 _LEAST: Final = {**FIXED, STRING: 4, STRUCT: 1, LIST: 5, SET: 5, MAP: 6}
@@ -72,7 +75,8 @@ class StructScan:
     def __init__(self, struct: Struct, roles: frozenset[Role], most_bytes: int) -> None:
         self._roles = roles
         self._most = most_bytes
-        self._read = self._steps = 0
+        self._read = self._pieces = self.steps = self._skipped = 0
+        self._next_pause = STEPS_AT_ONCE
         self._run = StructRun()
         self._levels = [self._level(struct)]
         self._waiting = bytearray()
@@ -80,16 +84,25 @@ class StructScan:
         self.window = b""
         """What was fed and not read yet; after the end, what came behind it."""
         self.at = 0
+        self.pauses = False
+        """Whether `feed` reads on for some milliseconds only, for who lets others go on meanwhile."""
+        self.is_paused = False
+        """More can be read of what was fed already: then `feed` is called again, with nothing."""
 
     def feed(self, data: bytes) -> bool:
         """Read on with more bytes; say whether the struct has ended. Raises WireError."""
         self._waiting += data
         self._read += len(data)
+        self._pieces += bool(data)
+        self.is_paused = False
         if len(self.window) + len(self._waiting) >= self._needed:
             self.window += self._waiting
             self._waiting, self._needed = bytearray(), 0
-            while self._levels and self._advance():
-                pass
+            while self._levels and not self.is_paused and self._advance():
+                self.steps += 1
+                self._look_at_steps()
+                if self.pauses and self.steps >= self._next_pause:
+                    self.is_paused, self._next_pause = True, self.steps + STEPS_AT_ONCE
             self.read_to(self.at)
             self.window, self._needed, self.at = self.window[self.at :], self._needed - self.at, 0
         if self._levels and self._read > self._most:
@@ -123,10 +136,13 @@ class StructScan:
     def _level(self, struct: Struct | None) -> _Level:
         return _Level(struct, looked_into(struct, self._roles) if struct is not None else {})
 
-    def _advance(self) -> bool:
-        self._steps += 1
-        if self._steps > _MOST_STEPS + self._read // _BYTES_PER_STEP:
+    def _look_at_steps(self) -> None:
+        """Give up a message that takes more time than any real one, however that comes: each piece has a step free."""
+        taken = self.steps + self._skipped // _PASSED_PER_STEP
+        if taken > _MOST_STEPS + self._pieces + self._read // _BYTES_PER_STEP:
             raise WireError("a message of more and smaller values than any real one has")
+
+    def _advance(self) -> bool:
         level = self._levels[-1]
         if level.kinds:
             return self._next_of_container(level)
@@ -160,7 +176,7 @@ class StructScan:
             and (passed := self.some_structs(kind, level.field, level.left))
         ):
             level.left -= passed
-            self._steps += passed
+            self._skipped += passed
             # The next one is not there as a whole, and only one that is large is entered.
             return not level.left or len(self.window) - self.at >= self.most_whole(kind)
         taken = self._value(kind, None if level.is_at_key else level.field, self.at)
@@ -189,7 +205,7 @@ class StructScan:
             left -= 1
         passed = level.left - left
         self.at, level.left = at, left
-        self._steps += passed
+        self._skipped += passed
         return passed > 0
 
     def _some_of_one_size(self, level: _Level) -> bool:
@@ -260,7 +276,8 @@ class StructScan:
         if count < 0 or sum(_LEAST.get(one.code, 1) for one in kinds) * count > self._most:
             raise WireError(f"a container of {count} values, where {self._most} bytes are allowed")
         self.at = at + codes + 4
-        self._enter(_Level(None, {}, kinds, field, count * codes))
+        if count:
+            self._enter(_Level(None, {}, kinds, field, count * codes))
         return True
 
     def _enter(self, level: _Level) -> None:

@@ -4,6 +4,7 @@ Deadlines are the caller's. Errors are WireError for bytes that are no message o
 stream that ends in the middle; after either nothing more can be read from the stream.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import Final, Protocol
@@ -120,14 +121,16 @@ class MessageReader:
             return message
         scan = PassedPieces(NO_FIELDS, self._most_bytes)
         encoded, count = self._held[:at], len(self._held) - at
-        scan.feed(self._held[at:])
-        self._held = b""
-        while not scan.ended:
+        chunk, self._held = self._held[at:], b""
+        while True:
+            await _fed(scan, chunk)
+            if scan.ended:
+                break
             if count > buffered:
+                scan.pauses = False
                 return LongAnswer(self, head, encoded, scan)
             chunk = await self._chunk()
             count += len(chunk)
-            scan.feed(chunk)
         self._held = scan.window
         return WireMessage(head, scan.behind(encoded), at)
 
@@ -135,6 +138,15 @@ class MessageReader:
         if not (chunk := await self._stream.read(_CHUNK)):
             raise EOFError("the stream ended in the middle of a message")
         return chunk
+
+
+async def _fed(scan: StructScan, chunk: bytes) -> None:
+    """Read a chunk, and let others go on meanwhile where that takes long."""
+    scan.pauses = True
+    scan.feed(chunk)
+    while scan.is_paused:
+        await asyncio.sleep(0)
+        scan.feed(b"")
 
 
 class LongAnswer:

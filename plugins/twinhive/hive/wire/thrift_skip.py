@@ -22,6 +22,9 @@ BAD_BYTES: Final = (OverflowError, TypeError, ValueError, TProtocolException)
 _INT: Final = Packing("!i").unpack_from
 _LIST_OF_STRUCTS: Final = Packing("!bhbi").pack
 _MOST_ELEMENTS: Final = (1 << 31) - 1
+_STRUCTS: Final = bytes((STRUCT,))
+_RUN: Final = 256
+"""More structs than so many are passed over in one go."""
 
 
 class Short(Exception):
@@ -76,12 +79,20 @@ def end_of_value(raw: bytes, code: int, at: int) -> int:
         return end_of(raw, at)
     if code not in (LIST, SET, MAP):
         raise WireError(f"{code} is no type of Thrift")
-    codes = raw[at : at + 2] if code == MAP else raw[at : at + 1]
+    return _end_of_container(raw, raw[at : at + 2] if code == MAP else raw[at : at + 1], at)
+
+
+def _end_of_container(raw: bytes, codes: bytes, at: int) -> int:
     at += len(codes)
     count: int = _INT(raw, at)[0]
     at += 4
     if all(one in FIXED for one in codes):
         return at + count * sum(FIXED[one] for one in codes)
+    if codes == _STRUCTS and count > _RUN:
+        passed, end = StructRun().passed(raw, at, count)
+        if passed < count:
+            raise WireError("a list that ends in the middle")
+        return end
     for _ in range(count):
         for one in codes:
             at = end_of_value(raw, one, at)
