@@ -6,6 +6,8 @@ from twinhive.federation.gateway.loop_detection import Chain
 from twinhive.hive.wire.thrift_message import STOP, WireMessage, call, text_field
 
 SET_USER = "set_ugi"
+MOST_SAID_BYTES = 1 << 16
+"""Of one call that says something of a client: it is kept while the client is connected, and said to each remote."""
 _NO_GROUPS = bytes((15, 0, 2, 11, 0, 0, 0, 0))
 """Field 2, an empty list of texts."""
 
@@ -29,6 +31,14 @@ class Client:
         """Return the calls that say it; `user` instead of the client's own."""
         said = self.user if user is None else set_user(user)
         return (*(() if said is None else (said,)), *self.settings.values())
+
+
+def too_much_said(method: str, count: int) -> str:
+    """Say why a call is refused that says more."""
+    return (
+        f"{method} of {count} bytes, where {MOST_SAID_BYTES} are allowed: the gateway keeps it for as long as the "
+        "client is connected; nothing was sent. Name fewer groups, or a shorter value"
+    )
 
 
 def set_user(user: str) -> WireMessage:

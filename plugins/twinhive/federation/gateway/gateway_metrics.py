@@ -12,6 +12,9 @@ from twinhive.federation.gateway.isolation import BreakerState
 LOCAL = "local"
 """How the local metastore is called among the remotes."""
 
+UNKNOWN = "unknown"
+"""How all methods are called together that nobody knows."""
+
 
 class Ending(StrEnum):
     """How a call ended."""
@@ -58,6 +61,12 @@ class CallCounts:
     def tally(self, remote: str, method: str) -> CallTally:
         """Return what the calls of a method of a remote are counted in."""
         return self.tallies.setdefault((remote, method), CallTally())
+
+    def forget(self, remote: str) -> None:
+        """Count nothing more of a remote that no name leads to any more."""
+        self.breakers.pop(remote, None)
+        for key in [key for key in self.tallies if key[0] == remote]:
+            del self.tallies[key]
 
     def ended(self, remote: str, method: str, ending: Ending, seconds: float) -> None:
         """Count one call."""

@@ -14,6 +14,8 @@ METHOD: Final = "get_config_value"
 _PREFIX: Final = "hive.twinhive.gateways/"
 MOST_GATEWAYS: Final = 4
 """One after the other; more are taken for a circle that nobody sees."""
+_MOST_BYTES: Final = 4_096
+"""What says more is no chain: what a gateway knows of a client is small."""
 _CIRCLE: Final = "a circle of gateways"
 _FIELD: Final = Packing("!bhi")
 
@@ -41,7 +43,7 @@ def chain_call(chain: Chain) -> WireMessage:
 
 def chain_of(request: WireMessage) -> Chain | None:
     """Read a chain; None for a call that says none."""
-    if request.head.method != METHOD or _PREFIX.encode() not in request.raw:
+    if request.head.method != METHOD or len(request.raw) > _MOST_BYTES or _PREFIX.encode() not in request.raw:
         return None
     kind, number, length = _FIELD.unpack_from(request.raw, request.at)
     text = request.raw[request.at + _FIELD.size :][:length].decode("utf-8", "replace")

@@ -12,6 +12,9 @@ from twinhive.federation.gateway.metastore_links import OpenLink
 
 _LOG = logging.getLogger(__name__)
 
+MOST_KNOWN = 1_000
+"""Addresses and identities. One that does not answer, and that no name leads to, is forgotten by who asks it again."""
+
 
 @dataclass(frozen=True)
 class ReachedRemote:
@@ -77,6 +80,8 @@ class RemotePool:
         reached = self._reached(definition)
         remote = self._known.get(reached.key)
         if remote is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._forget_some()
             remote = Remote(reached, RemoteGuard(reached.name, self.limits, self._clock), definition)
             self._known[reached.key] = remote
         return remote
@@ -95,7 +100,13 @@ class RemotePool:
     def forget(self, remote: Remote) -> None:
         """Know nothing of a remote any more; who asks for it finds its breaker closed."""
         self._known.pop(remote.key, None)
-        self._counts.breakers.pop(remote.name, None)
+        if all(one.name != remote.name for one in self._known.values()):
+            self._counts.forget(remote.name)
+
+    def _forget_some(self) -> None:
+        """Forget those that answer: whoever asks for them again finds the same. Who may create tables makes remotes."""
+        for remote in [remote for remote in self._known.values() if not self.is_open(remote)]:
+            self.forget(remote)
 
     def note(self, remote: Remote) -> None:
         """Write down, and log, how a remote's breaker stands."""

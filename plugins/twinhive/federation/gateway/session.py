@@ -21,12 +21,12 @@ from twinhive.federation.gateway.call_targets import (
     ToSeveral,
     owner_of,
 )
-from twinhive.federation.gateway.client_identity import Client
+from twinhive.federation.gateway.client_identity import MOST_SAID_BYTES, Client, too_much_said
 from twinhive.federation.gateway.cluster_ports.client_calls import let_in, named_remote, no_remote, seen_at
 from twinhive.federation.gateway.cluster_ports.expression_pruning import ByExpression, by_expression
 from twinhive.federation.gateway.fan_out import SeveralOwners
 from twinhive.federation.gateway.fast_path.fast_reads import Begun, QuickReads
-from twinhive.federation.gateway.gateway_metrics import Ending
+from twinhive.federation.gateway.gateway_metrics import UNKNOWN, Ending
 from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.local_calls import LocalCalls
 from twinhive.federation.gateway.loop_detection import chain_answer, chain_of
@@ -35,7 +35,8 @@ from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.federation.gateway.remote_calls import RemoteCalls
 from twinhive.federation.gateway.request_names import named_in
 from twinhive.federation.gateway.struct_edits import error_text
-from twinhive.hive.wire.old_clients import old_call
+from twinhive.hive.wire.method_table import METHODS
+from twinhive.hive.wire.old_clients import OLD_METHODS, old_call
 from twinhive.hive.wire.old_filters import with_sql_wildcards
 from twinhive.hive.wire.stream_reader import MessageReader, NotStrictBinary
 from twinhive.hive.wire.thrift_message import MessageKind, WireError, WireMessage, reply
@@ -213,9 +214,10 @@ class Session:
 
     def _count(self, request: WireMessage, outcome: CallOutcome, began: float) -> None:
         seconds = self._shared.clock() - began
-        self._shared.counts.ended(outcome.owner, request.head.method, outcome.ending, seconds)
+        method = _counted_as(request.head.method)
+        self._shared.counts.ended(outcome.owner, method, outcome.ending, seconds)
         if outcome.ending is not Ending.ANSWERED:
-            self._log(request.head.method, outcome, seconds)
+            self._log(method, outcome, seconds)
 
     def _log(self, method: str, outcome: CallOutcome, seconds: float) -> None:
         """Write down a call that was not answered, and of many like it one a second."""
@@ -237,7 +239,8 @@ class Session:
         if (pruning := by_expression(self._port, request)) is not None:
             return self._wrapped(request, pruning, await self._answered(pruning.instead))
         if (chain := chain_of(request)) is not None:
-            self._client.chain = chain
+            if not chain.is_circle(self._shared.gateway_id):
+                self._client.chain = chain
             return CallOutcome(chain_answer(request, chain, self._shared.gateway_id))
         return await self._decided(request, await self._shared.definitions.current())
 
@@ -292,6 +295,8 @@ class Session:
             return failure(request, f"{request.head.method} over several metastores: {error}")
 
     async def _session_call(self, request: WireMessage, kind: MethodKind | None) -> CallOutcome:
+        if len(request.raw) > MOST_SAID_BYTES:
+            return refusal(request, too_much_said(request.head.method, len(request.raw)))
         outcome = await self._local.answer(request, kind)
         if outcome.ending is Ending.ANSWERED and outcome.answer.head.kind is MessageKind.REPLY:
             self._client.note(request)
@@ -317,6 +322,11 @@ class Session:
             return outcome if remote is None else no_remote(request, remote)
         owner = owner_of(request.head.method, MethodKind.READ, named_in(request), defined)
         return await self._remotes.answer(request, owner.definition) if isinstance(owner, ToRemote) else outcome
+
+
+def _counted_as(method: str) -> str:
+    """Return a method's name, and one for all that nobody knows: clients can send any number of them."""
+    return method if method in METHODS or method in OLD_METHODS else UNKNOWN
 
 
 def _changes_definitions(request: WireMessage, kind: MethodKind | None) -> bool:
