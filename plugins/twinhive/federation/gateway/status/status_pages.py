@@ -9,24 +9,28 @@ from twinhive.federation.gateway.gateway_metrics import CallCounts, prometheus_t
 
 _MOST_LINE = 4_096
 _SECONDS = 5.0
-"""A client that has not asked by then is hung up on."""
+"""A client that has not asked, and taken its answer, by then is hung up on."""
 
 
-async def serve_status(host: str, port: int, counts: Callable[[], CallCounts]) -> asyncio.Server:
+async def serve_status(
+    host: str, port: int, counts: Callable[[], CallCounts], seconds: float = _SECONDS
+) -> asyncio.Server:
     """Listen; the server is the caller's to close. Raises OSError for a port that is taken."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with asyncio.timeout(_SECONDS):
+            async with asyncio.timeout(seconds):
+                writer.transport.set_write_buffer_limits(high=0)  # `drain` waits until all of it is sent
                 request = await reader.readline()
                 status, kind, body = _answer_to(request.decode("latin-1"), counts)
                 head = f"HTTP/1.0 {status.value} {status.phrase}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}"
                 writer.write(f"{head}\r\n\r\n".encode() + body)
                 await writer.drain()
+                writer.close()
         except (OSError, TimeoutError, ValueError):
-            pass  # who asks has gone, or never asked
+            pass  # who asks has gone, or never asked, or does not take the answer
         finally:
-            writer.close()
+            writer.transport.abort()
 
     return await asyncio.start_server(answer, host, port, limit=_MOST_LINE)
 
