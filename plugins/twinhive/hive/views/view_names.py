@@ -45,12 +45,17 @@ class NamedInText:
     """All that a text names.
 
     functions  the databases of functions: `sales` of `sales.rate(a)`
-    elsewhere  full names in other catalogs than the metastore's own
+    bare       functions without one that may be anybody's: `rate` of `rate(a)`
+    elsewhere  parts of names in other catalogs than the metastore's own, or of what is inside a table (Iceberg's
+               `sales.orders.snapshots`): only who reads the text knows which
+    computed   what names a table, or a file, in a way that no text tells: `IDENTIFIER('sales' || '.orders')`
     called     in lower case: aliases, and names that a WITH gives
     """
 
     tables: tuple[TableWords, ...] = ()
     columns: tuple[ColumnWords, ...] = ()
     functions: tuple[Word, ...] = ()
-    elsewhere: tuple[str, ...] = ()
+    bare: tuple[str, ...] = ()
+    elsewhere: tuple[tuple[str, ...], ...] = ()
+    computed: tuple[str, ...] = ()
     called: frozenset[str] = frozenset()

@@ -17,6 +17,8 @@ OWN_CATALOGS: Final = ("hive", "spark_catalog")
 """How the metastore's own databases may be called in front."""
 _MOST_CHARACTERS: Final = 200_000
 _DIALECTS: Final = ("spark", "hive")
+_OF_VALUES: Final = ("json_tuple", "parse_url_tuple", "range")
+"""Functions that make rows, and whose texts name nothing."""
 _BEHIND_A_NAME: Final = ("sample", "version", "when", "changes", "partition")
 """Clauses between a table's name and its alias."""
 
@@ -61,7 +63,9 @@ class _Names:
         self._tables: list[TableWords] = []
         self._columns: list[ColumnWords] = []
         self._functions: list[Word] = []
-        self._elsewhere: list[str] = []
+        self._bare: list[str] = []
+        self._elsewhere: list[tuple[str, ...]] = []
+        self._computed: list[str] = []
         self._called: set[str] = set()
 
     def of(self, query: exp.Query) -> NamedInText:
@@ -71,7 +75,7 @@ class _Names:
                 case exp.Table(this=exp.Identifier()):
                     self._table(node)
                 case exp.Table():
-                    _refuse_named_by_function(node)
+                    self._of_function(node)
                 case exp.Column():
                     self._columns += _column(node, self._text)
                 case exp.Alias(this=exp.Column() as column) if is_word_before_a_table(column):
@@ -84,17 +88,27 @@ class _Names:
             tuple(self._tables),
             tuple(self._columns),
             tuple(self._functions),
+            tuple(self._bare),
             tuple(self._elsewhere),
+            tuple(self._computed),
             frozenset(self._called),
         )
 
     def _table(self, node: exp.Table) -> None:
         if not node.db and _is_of_with(node):
             return
-        if _is_elsewhere(node.catalog) or "/" in node.name:  # Spark's parquet.`/a/b` reads files
-            self._elsewhere.append(".".join(part.name for part in node.parts))
+        if _is_elsewhere(node.catalog):
+            self._elsewhere.append(tuple(part.name for part in node.parts))
         else:
             self._tables.append(_table(node, self._text))
+
+    def _of_function(self, table: exp.Table) -> None:
+        """Take `hudi_table_changes('sales.orders')`; refuse `stream(sales.orders)`, `sales.function(1)`."""
+        if table.db or table.find(exp.Column) is not None:
+            raise _NotUnderstood("a table that a function names")
+        name = table.this.name
+        if isinstance(table.this, exp.Anonymous) and name.lower() not in _OF_VALUES and _has_text(table):
+            self._computed.append(f"{name}(...)")
 
     def _function(self, node: exp.Dot | exp.Anonymous) -> None:
         match node:
@@ -103,13 +117,13 @@ class _Names:
             case exp.Dot(this=exp.Dot(), expression=exp.Func()):
                 raise _NotUnderstood("a function of a catalog")
             case exp.Anonymous() if node.name.lower() == "identifier":
-                raise _NotUnderstood("a name in a string")
+                self._computed.append("IDENTIFIER(...)")
+            case exp.Anonymous() if not isinstance(node.parent, exp.Dot):
+                self._bare.append(node.name)
 
 
-def _refuse_named_by_function(table: exp.Table) -> None:
-    """Refuse `stream(sales.orders)`, `sales.function(1)`: only functions of plain values name no table."""
-    if table.db or table.find(exp.Column) is not None:
-        raise _NotUnderstood("a table that a function names")
+def _has_text(table: exp.Table) -> bool:
+    return any(literal.is_string for literal in table.find_all(exp.Literal))
 
 
 def _table(node: exp.Table, text: str) -> TableWords:

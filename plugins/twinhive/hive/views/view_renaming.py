@@ -16,6 +16,16 @@ from twinhive.hive.views.view_names import NamedInText, TableWords, Word
 AskName = Callable[[str, str | None], tuple[str, str | None] | None]
 """What a database is called, or a table of it; None for one that has no name. All names in lower case."""
 _IDENTIFIER: Final = re.compile(r"\w+")
+_FORMATS: Final = (
+    *("avro", "binaryfile", "csv", "delta", "hudi", "iceberg", "image", "json", "lance", "libsvm", "orc", "paimon"),
+    *("parquet", "text", "xml"),
+)
+"""Spark reads files where such a word stands for a database: parquet.`/data/x`."""
+_CLASS: Final = re.compile(r"[a-z]+(?:\.\w+){2,}")
+"""A format may be named by its class."""
+_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/]+/.*")
+_FILES: Final = re.compile(rf"\b(?:{'|'.join(_FORMATS)})`?\s*\.\s*`|`{_CLASS.pattern}`\s*\.\s*`|\bidentifier\s*\(")
+"""The same, and a computed name, in a text that nobody here can read."""
 _ENCODED: Final = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}")
 """Presto and Trino keep a view's text so, in a comment."""
 
@@ -86,7 +96,8 @@ def renamed_text(text: str, names: ViewNames) -> RenamedText:
     if (found := named_in_text(text)) is None:
         _refuse_if_named(text, names)
         return RenamedText(text, None)
-    edits, left = _Edits(), dict.fromkeys(found.elsewhere)
+    _refuse_unclear(found, names)
+    edits, left = _Edits(), dict.fromkeys(".".join(parts) for parts in found.elsewhere)
     for one in found.tables:
         left |= dict.fromkeys(_table(edits, one, names))
     _columns(edits, found, names)
@@ -96,6 +107,25 @@ def renamed_text(text: str, names: ViewNames) -> RenamedText:
     if edits.changes and _tables_in(named_in_text(new)) != edits.meant:
         raise WrongTableError("a name that cannot be replaced")
     return RenamedText(new, tuple(left))
+
+
+def _refuse_unclear(found: NamedInText, names: ViewNames) -> None:
+    """Refuse what may mean something else here though no name in it is one that is known. Raises WrongTableError."""
+    for said in found.computed:
+        raise WrongTableError(said)
+    for parts in found.elsewhere:  # of another catalog, or of a table: sales.orders.snapshots
+        first, second = parts[0].lower(), parts[1].lower()
+        if first in names.taken or names.known(first, None) or names.known(first, second):
+            raise WrongTableError(".".join(parts))
+    if names.is_said and names.own in names.taken and names.new_own == names.own:
+        for function in found.bare:  # of the engine, or of the database that is called so here
+            raise WrongTableError(f"{function}(...)")
+
+
+def _is_file(database: str, table: str) -> bool:
+    """True where Spark reads a file that is another one for every file system."""
+    is_format = database in _FORMATS or bool(_CLASS.fullmatch(database))
+    return (is_format or "/" in table) and not (is_format and _ADDRESS.fullmatch(table.lower()))
 
 
 def quoted(name: str) -> str:
@@ -124,7 +154,7 @@ def _table(edits: _Edits, one: TableWords, names: ViewNames) -> Iterator[str]:
         edits.meant.append((None, table.key))
         return
     if (new := _new_name(one, names)) is None:
-        if database in names.taken:
+        if database in names.taken or _is_file(database, table.name):
             raise WrongTableError(f"{database}.{table.name}")
         yield f"{database}.{table.name}"
         new = (database, table.key)
@@ -184,6 +214,8 @@ def _function(edits: _Edits, word: Word, names: ViewNames) -> Iterator[str]:
 def _refuse_if_named(text: str, names: ViewNames) -> None:
     """Refuse a text that nobody here can read and that has a word in it that means something else here."""
     searched = " ".join([text, *map(_decoded, _ENCODED.findall(text))]).lower()
+    if (found := _FILES.search(searched)) is not None:
+        raise WrongTableError(found.group())
     words = set(_IDENTIFIER.findall(searched))
     for name in sorted(names.taken):
         in_it = name in words if _IDENTIFIER.fullmatch(name) else name in searched

@@ -100,6 +100,19 @@ def test_what_is_not_known_is_left_and_said() -> None:
         "SELECT a FROM sales.x /* /* */ UNION ALL SELECT a FROM taken.b -- */",
         "SELECT a FROM sales.x -- here \\\nUNION ALL SELECT a FROM taken.b",
         "INSERT INTO taken.b SELECT 1",
+        *("SELECT * FROM parquet.`/data/x`", "SELECT * FROM Delta.`data/x@v1`", "SELECT * FROM json.`x.json`"),
+        *("SELECT * FROM orc.`hdfs:///x`", "SELECT * FROM csv.`file:/x`", "SELECT * FROM `parquet` . `/x` p"),
+        "SELECT * FROM `org.apache.spark.sql.parquet`.`x`",
+        "SELECT (( FROM parquet.`/data/x`",
+        "SELECT (( FROM `com.databricks.spark.csv`.`x`",
+        "SELECT * FROM other.`a/b`",
+        *("SELECT * FROM taken.pt.snapshots", "SELECT * FROM sales.pt.snapshots", "SELECT * FROM hr.people.files f"),
+        "SELECT * FROM `Taken`.pt.branch_x VERSION AS OF 3",
+        *("SELECT * FROM hive.taken.pt.files", "SELECT * FROM taken.pt.files.a"),
+        *("SELECT * FROM IDENTIFIER('ta' || 'ken.b')", "SELECT * FROM identifier('sales.b')"),
+        "SELECT (( FROM IDENTIFIER ('ta' || 'ken.b')",
+        *("SELECT * FROM hudi_table_changes('x.y', 'latest')", "SELECT * FROM table_changes('y', 1)"),
+        *("SELECT * FROM read_files('/data')", "SELECT * FROM f(g('x'))"),
         "/* Presto View: " + b64encode(b'{"originalSql":"SELECT * FROM taken.b"}').decode() + " */",
     ],
 )
@@ -108,6 +121,44 @@ def test_a_name_that_is_something_else_here_is_refused(text: str) -> None:
         new(text)
     with pytest.raises(WrongTableError):
         renamed_text("SELECT * FROM orders", ViewNames(known, "taken", TAKEN, True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("SELECT * FROM parquet.`s3a://bucket/x`", "SELECT * FROM `ORC`.`hdfs://east/x/y` o"),
+        *("SELECT * FROM ice.other.c", "SELECT * FROM other.pt.snapshots"),
+        *("SELECT * FROM range(10)", "SELECT * FROM explode(array('a'))", "SELECT * FROM json_tuple('{}', 'a')"),
+        *("SELECT * FROM VALUES ('a')", "SELECT rate(other.a, 'taken.b') FROM other.x VERSION AS OF 5"),
+        "SELECT `a/b`, parquet.a FROM other.x parquet",
+    ],
+)
+def test_what_means_the_same_here_stays(text: str) -> None:
+    assert new(text) == text
+    assert left(text) is not None
+
+
+def test_a_database_that_is_called_like_a_format_is_renamed() -> None:
+    def of_json(database: str, table: str | None) -> tuple[str, str | None] | None:
+        return ("far", table) if database == "json" else None
+
+    names = ViewNames(of_json, None, frozenset())
+    assert renamed_text("SELECT * FROM json.`a/b`, json.c", names).text == "SELECT * FROM far.`a/b`, far.c"
+
+
+def test_a_function_without_a_database_is_refused_where_the_views_own_is_another_one_here() -> None:
+    """Spark looks for it in the database that it noted of the view, which is called so here too."""
+    text = "SELECT rate(a) FROM hr.people"
+    taken = ViewNames(known, "hr", frozenset({"hr", "shop"}), True)
+    with pytest.raises(WrongTableError, match=r"rate\(\.\.\.\)"):
+        renamed_text(text, taken)
+    assert renamed_text("SELECT upper(a) FROM hr.people", taken).text == "SELECT upper(a) FROM shop.staff AS `people`"
+    for other in (
+        ViewNames(known, "hr", frozenset({"shop"}), True),
+        ViewNames(known, "hr", frozenset({"hr", "shop"})),
+    ):
+        assert renamed_text(text, other).text == "SELECT rate(a) FROM shop.staff AS `people`"
+    assert new("SELECT rate(a) FROM orders", is_said=True) == "SELECT rate(a) FROM orders"
 
 
 @pytest.mark.parametrize(
