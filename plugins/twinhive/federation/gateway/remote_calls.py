@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.remotes.definitions import Definition
 from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces, failure, refusal, with_its_words_told
+from twinhive.federation.gateway.call_targets import Named
 from twinhive.federation.gateway.client_identity import Client
 from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.isolation import RemoteBusyError, RemoteDownError
@@ -16,7 +17,8 @@ from twinhive.federation.gateway.loop_detection import chain_call
 from twinhive.federation.gateway.metastore_links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.federation.gateway.method_kinds import MethodKind
 from twinhive.federation.gateway.remote_pool import Remote
-from twinhive.federation.gateway.request_names import renames_of
+from twinhive.federation.gateway.remote_stubs import is_stub, look_at, says_no_partition
+from twinhive.federation.gateway.request_names import named_in, renames_of
 from twinhive.federation.gateway.streamed_answers import HandOn, PieceSink
 from twinhive.federation.gateway.struct_edits import error_text, texts_at, with_entries
 from twinhive.federation.gateway.view_answers import (
@@ -79,8 +81,22 @@ class RemoteCalls:
     ) -> WireMessage | Pieces:
         """Return a remote's answer under local names. Raises RemoteError, WireError, TwinhiveError."""
         remote = self._shared.remotes.of(definition)
-        answer = await self._exchange(remote, renamed(request, renames_of(definition)), definition, begun)
-        return answer if isinstance(answer, Pieces) else await self._under_local_names(answer, definition, remote)
+        sent = renamed(request, renames_of(definition))
+        answer = await self._exchange(remote, sent, definition, begun)
+        if isinstance(answer, Pieces):
+            return answer
+        if says_no_partition(answer):
+            await self._refuse_stub(sent, definition, remote)
+        return await self._under_local_names(answer, definition, remote)
+
+    async def _refuse_stub(self, sent: WireMessage, definition: Definition, remote: Remote) -> None:
+        """Raise RemoteError where what was asked for partitions only stands for a table elsewhere."""
+        for one in named_in(sent):
+            if one.table is None:
+                continue
+            answer = CallOutcome(await self.ask_as_it_is(look_at(one.database, one.table), definition))
+            if is_stub(await answer.whole()):
+                raise RemoteError(_stub(definition, remote, one), remote.name)
 
     async def ask_as_it_is(self, request: WireMessage, definition: Definition) -> WireMessage | Pieces:
         """Return the answer to what is asked and answered under the remote's own names. Raises as `ask`."""
@@ -221,6 +237,14 @@ def _view(definition: Definition, name: str) -> str:
         f"remote {definition.local} has a view of this name, and its text reads {name}, which is something else here, "
         "or cannot be told: a wrong table would be read. Make a remote of what it reads, with the same properties "
         "(CREATE REMOTE DATABASE … CONNECTED TO …), or ask for the tables that it reads"
+    )
+
+
+def _stub(definition: Definition, remote: Remote, named: Named) -> str:
+    return (
+        f"remote {definition.local} is {definition.remote} at {remote.name}, where {named} is itself a remote table: "
+        "this metastore has none of its partitions. Make the remote anew with the address of the gateway there, or of "
+        "the metastore that has the table (DROP REMOTE, CREATE REMOTE with 'hive.metastore.uris')"
     )
 
 

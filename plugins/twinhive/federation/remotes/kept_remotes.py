@@ -16,6 +16,7 @@ from twinhive.core.model.remotes.data_connectors import REMOTE_NAME, DataConnect
 from twinhive.core.model.remotes.definitions import (
     REMOTE,
     THRIFT,
+    UNREADABLE,
     Definition,
     Definitions,
     RemoteDatabase,
@@ -96,7 +97,7 @@ def unreadable(definition: RemoteTable, columns: Iterable[tuple[str, str]]) -> s
 
     The error stands in a condition: a count of the rows would never look at a column.
     """
-    message = f"{definition.local} is a remote table ({definition.remote}): read it through the gateway"
+    message = f"{definition.local} {UNREADABLE}{definition.remote}): read it through the gateway"
     escaped = message.replace("\\", "\\\\").replace("'", "\\'")
     selected = ", ".join(f"CAST(NULL AS {kind}) AS `{name.replace('`', '``')}`" for name, kind in columns) or "e"
     return f"SELECT {selected} FROM (SELECT raise_error('{escaped}') AS e) t WHERE e IS NULL"  # noqa: S608 (escaped)

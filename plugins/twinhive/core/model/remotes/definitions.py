@@ -11,6 +11,8 @@ REMOTE = "twinhive_remote"
 """The parameter of the local metastore's object that holds the remote's name."""
 MARKER = REMOTE.encode()
 """In a table that a metastore returns, or takes: it may stand for one elsewhere."""
+UNREADABLE = "is a remote table ("
+"""Stands in the text of the view that keeps one, which is an error for who reads it without a gateway."""
 REMOTES_FILE = "remotes.yaml"
 """Beside `clusters.yaml`: what remotes may reach, and which gateways there are."""
 THRIFT = "thrift"

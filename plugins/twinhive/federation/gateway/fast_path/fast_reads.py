@@ -16,6 +16,7 @@ from twinhive.federation.gateway.local_calls import LocalCalls
 from twinhive.federation.gateway.metastore_links import Link, NoAnswerError
 from twinhive.federation.gateway.method_kinds import MethodKind
 from twinhive.federation.gateway.remote_calls import RemoteCalls
+from twinhive.federation.gateway.remote_stubs import says_no_partition
 from twinhive.federation.gateway.view_answers import may_hold_views
 from twinhive.hive.wire.message_renaming import renamed
 from twinhive.hive.wire.thrift_message import Head, MessageKind, WireError, WireMessage
@@ -150,7 +151,7 @@ class QuickReads:
                 return
         else:
             answer = WireMessage(Head(MessageKind.REPLY, plan.method, 0), raw, plan.at)
-            if may_hold_views(answer):
+            if may_hold_views(answer) or says_no_partition(answer):
                 self._leave(plan, raw)
                 return
             try:
