@@ -16,8 +16,8 @@ from twinhive.federation.gateway.local_calls import LocalCalls
 from twinhive.federation.gateway.loop_detection import chain_call
 from twinhive.federation.gateway.metastore_links import Link, LinkLimits, NoAnswerError, RefusedGreetingError
 from twinhive.federation.gateway.method_kinds import MethodKind
+from twinhive.federation.gateway.remote_definitions.remote_stubs import is_stub, look_at, says_no_partition
 from twinhive.federation.gateway.remote_pool import Remote
-from twinhive.federation.gateway.remote_stubs import is_stub, look_at, says_no_partition
 from twinhive.federation.gateway.request_names import named_in, renames_of
 from twinhive.federation.gateway.streamed_answers import HandOn, PieceSink
 from twinhive.federation.gateway.struct_edits import error_text, texts_at, with_entries

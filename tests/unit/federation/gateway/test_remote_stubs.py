@@ -26,11 +26,35 @@ ABOUT = sorted(
     for name, kind in KIND_OF.items()
     if kind is MethodKind.READ and ("partition" in name or name in ("get_aggr_stats_for", "get_part_specs_by_filter"))
 )
+SPECS = ("get_partitions_pspec", "get_part_specs_by_filter", "get_partitions_spec_by_expr", "get_partitions_with_specs")
 STUB = RemoteTable(TableName("sales", "rt"), TableName("hr", "people"))
 
 
 def field(kind: int, value: bytes) -> bytes:
     return pack("!bh", kind, 0) + value + STOP
+
+
+def a_spec(partitions: bytes) -> bytes:
+    """Return a group of partitions that share a description, as the metastore gives one for every table."""
+    columns = pack("!bhbi", LIST, 1, STRUCT, 1) + STOP
+    shared = pack("!bh", LIST, 1) + partitions + pack("!bh", STRUCT, 2) + columns + STOP + STOP
+    return pack("!bh", STRUCT, 4) + shared + STOP
+
+
+def of_specs(message: WireMessage, partitions: bytes) -> bytes:
+    """Return an answer of one group."""
+    method, sequence = message.head.method, message.head.sequence
+    groups = pack("!bi", STRUCT, 1) + a_spec(partitions)
+    kind = METHODS[method].success
+    assert kind is not None
+    if kind.code == LIST:
+        return reply(method, sequence, field(LIST, groups)).raw
+    return reply(method, sequence, field(STRUCT, pack("!bh", LIST, 1) + groups + STOP)).raw
+
+
+def nothing_in_groups(message: WireMessage) -> bytes:
+    """Return the answer of a table without partitions by those methods that give groups."""
+    return of_specs(message, pack("!bi", STRUCT, 0)) if message.head.method in SPECS else nothing(message)
 
 
 def nothing(message: WireMessage) -> bytes:
@@ -55,6 +79,8 @@ def no_such_thing(message: WireMessage) -> bytes:
 
 def something(message: WireMessage) -> bytes:
     """Return the answer of a table that has one partition."""
+    if message.head.method in SPECS:
+        return of_specs(message, pack("!bi", STRUCT, 1) + STOP)
     method, sequence = message.head.method, message.head.sequence
     kind = METHODS[method].success
     assert kind is not None, method
@@ -121,7 +147,7 @@ def world() -> Iterator[World]:
     made.there.close()
 
 
-@pytest.mark.parametrize("answer", [nothing, no_such_thing])
+@pytest.mark.parametrize("answer", [nothing, nothing_in_groups, no_such_thing])
 @pytest.mark.parametrize("named", [TableName("far", "rt"), TableName("shop", "bought")], ids=str)
 def test_no_call_says_that_a_stub_has_no_partitions(
     world: World, named: TableName, answer: Callable[[WireMessage], bytes]

@@ -16,7 +16,7 @@ from twinhive.federation.gateway.local_calls import LocalCalls
 from twinhive.federation.gateway.metastore_links import Link, NoAnswerError
 from twinhive.federation.gateway.method_kinds import MethodKind
 from twinhive.federation.gateway.remote_calls import RemoteCalls
-from twinhive.federation.gateway.remote_stubs import says_no_partition
+from twinhive.federation.gateway.remote_definitions.remote_stubs import says_no_partition
 from twinhive.federation.gateway.view_answers import may_hold_views
 from twinhive.hive.wire.message_renaming import renamed
 from twinhive.hive.wire.thrift_message import Head, MessageKind, WireError, WireMessage
