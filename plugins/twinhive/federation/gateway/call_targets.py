@@ -25,6 +25,13 @@ class ToLocal:
 
 
 @dataclass(frozen=True)
+class ToLocalDrop(ToLocal):
+    """The local metastore gets the drop of a remote table's name, where no file of the remote goes with it."""
+
+    definition: RemoteTable
+
+
+@dataclass(frozen=True)
 class ToRemote:
     """A remote gets it, under its names."""
 
@@ -116,13 +123,19 @@ def _granted(method: str, named: Iterable[Named], defined: Definitions) -> Owner
 
 def _write(method: str, kind: MethodKind, found: dict[Named, Definition | None]) -> Owner:
     remotes = {one: definition for one, definition in found.items() if definition is not None}
-    if kind is MethodKind.TABLE_DROP and all(isinstance(definition, RemoteTable) for definition in remotes.values()):
-        return ToLocal()
     one, definition = next(iter(remotes.items()))
+    is_drop, is_database = kind is MethodKind.TABLE_DROP, isinstance(definition, RemoteDatabase)
+    if is_drop and isinstance(definition, RemoteTable):
+        return ToLocalDrop(definition)
+    files = "" if is_drop else ", but files that the client wrote, moved or deleted before this call stay so"
+    cascade = (
+        f". Clients before Hive 4 drop the tables first when they say DROP DATABASE {definition.local} CASCADE: "
+        "without CASCADE it is the same as DROP REMOTE DATABASE, and works"
+    )
     said = (
-        f"remote {one} is read only: {method} would change {owner_words(definition)}; nothing was sent. "
-        f"Change it there; DROP REMOTE {'DATABASE' if isinstance(definition, RemoteDatabase) else 'TABLE'} "
-        f"{definition.local} takes the local name away"
+        f"remote {one} is read only: {method} would change {owner_words(definition)}; nothing was sent{files}. "
+        f"Change it there; DROP REMOTE {'DATABASE' if is_database else 'TABLE'} "
+        f"{definition.local} takes the local name away{cascade if is_drop else ''}"
     )
     if method.startswith(_CREATES) and isinstance(definition, RemoteTable) and one == next(iter(found)):
         return NotPassedOn(f"table {one} already exists: {said}", "AlreadyExistsException")

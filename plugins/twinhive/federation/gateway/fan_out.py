@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import MARKER, Definition, Definitions
 from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces
+from twinhive.federation.gateway.external_tables import kinds_there
 from twinhive.federation.gateway.gateway_metrics import Ending
 from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.local_calls import LocalCalls
@@ -21,6 +22,7 @@ from twinhive.federation.gateway.struct_edits import (
     text_in,
     texts_at,
     with_elements,
+    with_text,
     with_texts,
     with_texts_added,
     without,
@@ -64,10 +66,10 @@ class SeveralOwners:
         return CallOutcome(with_elements(here, (0,), [*own, *of_tables, *there.databases]))
 
     async def _of_kind(self, request: WireMessage, defined: Definitions) -> CallOutcome:
-        """Names of tables of one kind, in one database: a remote table is of the kind that it is where it is."""
+        """Names of tables of one kind, in one database: those of remotes are EXTERNAL, and views are views."""
         form = DatabaseText.parse(text_at(request, (1,)) or "")
         if (whole := defined.owner_of(form.key or "", None)) is not None:
-            return await self._remotes.answer(request, whole)
+            return await self._of_kind_there(request, whole)
         outcome = await self._local.answer(request, MethodKind.SEVERAL)
         listed = Listed(form, text_at(request, (2,)) or "", [text_at(request, (3,)) or ""])
         remotes = [one for one in listed.remote_tables(defined) if one.local.database == form.key]
@@ -77,11 +79,25 @@ class SeveralOwners:
         kept = [name for name in names if TableName(form.key or "", key_of(name)) not in there]
         return CallOutcome(with_texts(here, (0,), [*kept, *(name.table for name, rows in there.items() if rows)]))
 
+    async def _of_kind_there(self, request: WireMessage, whole: Definition) -> CallOutcome:
+        """Ask a remote database; for what no table of it is here too, so that one that is away is an error."""
+        wanted = text_at(request, (3,)) or ""
+        kinds, names = kinds_there([wanted]), list[str]()
+        for kind in kinds or [wanted]:
+            outcome = await self._remotes.answer(with_text(request, (3,), kind), whole)
+            found = None if outcome.ending is not Ending.ANSWERED else texts_at(await outcome.whole(), (0,))
+            if found is None:
+                return outcome
+            names += found if kinds else ()
+        return CallOutcome(
+            with_texts(await outcome.whole(), (0,), sorted(names) if kinds[1:] else names), outcome.owner
+        )
+
     async def _tables(self, request: WireMessage, defined: Definitions) -> CallOutcome:
         """Tables of one database, by names or by a pattern: those that are remotes come from where they are."""
         database = DatabaseText.parse(text_at(request, (1, 1)) or "").key or ""
         if (whole := defined.owner_of(database, None)) is not None:
-            return await self._remotes.answer(request, whole)
+            return await self._remotes.answer(_with_asked(request, _TYPE), whole)
         request = _with_names_asked(request, database, defined)
         outcome = await self._local.answer(request, MethodKind.SEVERAL)
         if isinstance(outcome.answer, Pieces) and all(name.database != database for name in defined.tables):
@@ -144,15 +160,20 @@ _WRITE_IDS = _Lists((1, 1), (0, 1), ((1, 2), (1, 3)))
 _TABLES, _PATTERN, _TABLE_ROWS = (1, 2), (1, 8), (0, 1)
 
 
-_FIELDS, _NAMING = (1, 7, 1), ("dbName", "tableName")
+_FIELDS, _NAMING, _TYPE = (1, 7, 1), ("dbName", "tableName"), "tableType"
 
 
 def _with_names_asked(request: WireMessage, database: str, defined: Definitions) -> WireMessage:
     """Ask for names too where only some fields of tables are wanted: by them remotes are told from the others."""
-    fields = texts_at(request, _FIELDS)
-    if not fields or all(name.database != database for name in defined.tables):
+    if all(name.database != database for name in defined.tables):
         return request
-    return with_texts(request, _FIELDS, dict.fromkeys((*fields, *_NAMING)))
+    return _with_asked(request, *_NAMING, _TYPE)
+
+
+def _with_asked(request: WireMessage, *more: str) -> WireMessage:
+    """Ask for more fields where only some are wanted: by its type it is known how clients are told of a table."""
+    fields = texts_at(request, _FIELDS)
+    return with_texts(request, _FIELDS, dict.fromkeys((*fields, *more))) if fields else request
 
 
 @dataclass(frozen=True)

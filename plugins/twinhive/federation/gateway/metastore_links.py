@@ -11,6 +11,7 @@ from twinhive.federation.gateway.loop_detection import is_refusal
 from twinhive.federation.gateway.streamed_answers import PassingOn, PieceSink
 from twinhive.federation.gateway.struct_edits import error_text
 from twinhive.hive.wire.call_numbers import CallNumbers
+from twinhive.hive.wire.renamed_chunks import StructChanges
 from twinhive.hive.wire.renames import Renames
 from twinhive.hive.wire.stream_reader import MOST_ANSWER_BYTES, MOST_BUFFERED_BYTES, LongAnswer, MessageReader
 from twinhive.hive.wire.thrift_message import Head, MessageKind, WireError, WireMessage
@@ -86,10 +87,10 @@ class Link:
                 raise  # all addresses have just been tried
         return await self._once(message)
 
-    def handing_on(self, answer: LongAnswer, renames: Renames) -> "HandingOn":
-        """Return what hands a long answer on with other names, as it comes."""
+    def handing_on(self, answer: LongAnswer, renames: Renames, changes: StructChanges | None = None) -> "HandingOn":
+        """Return what hands a long answer on with other names and changed structs, as it comes."""
         assert self._bytes is not None  # the answer comes from it
-        return HandingOn(self, PassingOn(self._bytes, answer.coming(renames), self._limits.call))
+        return HandingOn(self, PassingOn(self._bytes, answer.coming(renames, changes), self._limits.call))
 
     async def followed(self, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
         """Yield the pieces of a long answer of this connection. Raises NoAnswerError where it breaks off or stops."""

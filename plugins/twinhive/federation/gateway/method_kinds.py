@@ -15,7 +15,8 @@ class MethodKind(Enum):
     WRITE = "write"
     """Likewise, and no remote: remotes are read only."""
     TABLE_DROP = "drop of a table"
-    """Likewise; a remote table's own definition, which is a view of the local metastore, may be dropped."""
+    """Likewise; a remote table's own definition, which is a view of the local metastore, may be dropped, where no
+    client deletes files after it."""
     DEFINITION = "definition"
     """The local metastore, where definitions are: databases by themselves."""
     SEVERAL = "several owners"

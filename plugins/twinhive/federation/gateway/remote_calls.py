@@ -10,6 +10,7 @@ from twinhive.core.model.remotes.definitions import Definition
 from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces, failure, refusal, with_its_words_told
 from twinhive.federation.gateway.call_targets import Named
 from twinhive.federation.gateway.client_identity import Client
+from twinhive.federation.gateway.external_tables import CHANGES, with_external_tables
 from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.isolation import RemoteBusyError, RemoteDownError
 from twinhive.federation.gateway.local_calls import LocalCalls
@@ -108,8 +109,11 @@ class RemoteCalls:
         return await _renamed(self.described(answer, definition, remote), renames_of(definition).back)
 
     def described(self, answer: WireMessage, definition: Definition, remote: Remote) -> WireMessage:
-        """Return an answer with what the remote itself is: among a table's parameters, and before an error's text."""
-        answer = with_its_words_told(answer, definition, remote.name)
+        """Return an answer with what the remote itself is: among a table's parameters, and before an error's text.
+
+        Tables are EXTERNAL.
+        """
+        answer = with_external_tables(with_its_words_told(answer, definition, remote.name))
         path = _PARAMETERS.get(answer.head.method)
         return answer if path is None else with_entries(answer, path, self._shared.describe(definition))
 
@@ -161,7 +165,8 @@ class RemoteCalls:
                     text = f"remote {definition.local} ({remote.name}) refuses the connection: {error}"
                     raise RemoteError(text, remote.name) from error
                 if isinstance(answer, LongAnswer):
-                    handing = link.handing_on(answer, renames_of(definition).back)
+                    changes = CHANGES if returns_tables(answer.head.method) else None
+                    handing = link.handing_on(answer, renames_of(definition).back, changes)
                     held.push_async_callback(handing.close)
                     some = self._watched(handing.some, remote)
                     handed_on = WithoutViews(some).some if returns_tables(answer.head.method) else some

@@ -1,7 +1,7 @@
 """What remotes have for a list of tables: rows of `get_table_meta`, under local names, all under one deadline.
 
-Of a remote table the row says its kind where it is; what keeps it here is a view. Each remote is asked once for all of
-its databases, and once for its tables of each database, for a client has one connection to it.
+Of a remote table the row says that it is EXTERNAL, or which kind of view; what keeps it here is a view. Each remote is
+asked once for all of its databases, and once for its tables of each database, for a client has one connection to it.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
 from twinhive.core.model.remotes.wildcards import hive_pattern
 from twinhive.federation.gateway.call_outcomes import CallOutcome
+from twinhive.federation.gateway.external_tables import external_row, kinds_there
 from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.remote_calls import RemoteCalls, RemoteError
 from twinhive.federation.gateway.request_names import DEFAULT_CATALOG
@@ -47,7 +48,13 @@ class Listed:
     def call(self, databases: str, tables: str) -> WireMessage:
         """Return the call for other patterns, in the same form."""
         body = text_field(1, self.databases.only(databases)) + text_field(2, tables)
-        return call(_METHOD, 0, body + (texts_field(3, self.kinds) if self.kinds else b"") + STOP)
+        kinds = kinds_there(self.kinds)
+        return call(_METHOD, 0, body + (texts_field(3, kinds) if kinds else b"") + STOP)
+
+    @property
+    def is_of_remotes(self) -> bool:
+        """True where tables of remotes may be of these kinds."""
+        return not self.kinds or bool(kinds_there(self.kinds))
 
     def _has(self, database: str) -> bool:
         """True for a database of Hive's own catalog that the pattern describes."""
@@ -72,6 +79,8 @@ async def rows_of(
 ) -> RemoteRows:
     """Ask remotes. Those that do not answer in time are left out, and the log says so."""
     found = RemoteRows()
+    if not listed.is_of_remotes:
+        return found
     ends = asyncio.get_running_loop().time() + shared.remotes.limits.several
     groups: dict[object, list[Definition]] = {}
     for one in definitions:
@@ -140,7 +149,7 @@ def _named_rows(answer: WireMessage) -> Iterable[tuple[WireMessage, TableName]]:
 
 
 def _under(row: WireMessage, database: str, table: str | None = None) -> bytes:
-    row = with_value(row, (_DATABASE,), database)
+    row = with_value(external_row(row), (_DATABASE,), database)
     return (row if table is None else with_value(row, (_TABLE,), table)).raw
 
 

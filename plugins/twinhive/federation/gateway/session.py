@@ -15,6 +15,7 @@ from twinhive.federation.gateway.call_targets import (
     NotPassedOn,
     Owner,
     ToLocal,
+    ToLocalDrop,
     ToNobody,
     ToRemote,
     ToSession,
@@ -33,6 +34,7 @@ from twinhive.federation.gateway.loop_detection import chain_answer, chain_of
 from twinhive.federation.gateway.metastore_links import NoAnswerError
 from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.federation.gateway.remote_calls import RemoteCalls
+from twinhive.federation.gateway.remote_drops import refused_drop
 from twinhive.federation.gateway.request_names import named_in
 from twinhive.federation.gateway.struct_edits import error_text
 from twinhive.hive.wire.method_table import METHODS
@@ -282,6 +284,9 @@ class Session:
                 return await self._composed(request, defined)
             case ToSession():
                 return await self._session_call(request, kind)
+            case ToLocalDrop(definition):
+                refused = await refused_drop(request, definition, self._remotes)
+                return refused or await self._local_call(request, kind)
             case ToLocal():
                 return await self._local_call(request, kind)
         assert_never(owner)

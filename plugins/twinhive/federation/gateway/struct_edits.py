@@ -133,11 +133,8 @@ def text_in(element: bytes, number: int) -> str | None:
 
 def with_texts_added(message: WireMessage, path: Sequence[int], texts: Iterable[str]) -> WireMessage:
     """Put a list of texts into a struct, in the place of one that may be there. Raises WireError without the struct."""
-    message = without(message, path)
-    struct = _needed(message, path[:-1], STRUCT)
     encoded = [_text(text) for text in texts]
-    value = _FIELD.pack(LIST, path[-1]) + bytes((STRING,)) + _INT.pack(len(encoded)) + b"".join(encoded)
-    return _spliced(message, struct.begin, struct.begin, value)
+    return _with_field(message, path, LIST, bytes((STRING,)) + _INT.pack(len(encoded)) + b"".join(encoded))
 
 
 def joined_lists(messages: Sequence[WireMessage], path: Sequence[int]) -> WireMessage:
@@ -187,6 +184,16 @@ def _encoded(entries: Mapping[str, str]) -> bytes:
     return b"".join(_text(key) + _text(value) for key, value in entries.items())
 
 
+def with_map(message: WireMessage, path: Sequence[int], entries: Mapping[str, str]) -> WireMessage:
+    """Put a map of texts into a struct, in the place of one that may be there. Raises WireError without the struct."""
+    return _with_field(message, path, MAP, _TEXTS + _INT.pack(len(entries)) + _encoded(entries))
+
+
+def with_text(message: WireMessage, path: Sequence[int], text: str) -> WireMessage:
+    """Put a text into a struct, in the place of one that may be there. Raises WireError without the struct."""
+    return _with_field(message, path, STRING, _text(text))
+
+
 def with_value(message: WireMessage, path: Sequence[int], text: str) -> WireMessage:
     """Put another text in the place of one that is there. Raises WireError."""
     place = _needed(message, path, STRING)
@@ -197,6 +204,12 @@ def with_struct(message: WireMessage, path: Sequence[int], struct: bytes) -> Wir
     """Put another struct in the place of one that is there. Raises WireError."""
     place = _needed(message, path, STRUCT)
     return _spliced(message, place.begin, place.end, struct)
+
+
+def _with_field(message: WireMessage, path: Sequence[int], code: int, value: bytes) -> WireMessage:
+    message = without(message, path)
+    begin = _needed(message, path[:-1], STRUCT).begin if path[1:] else message.at
+    return _spliced(message, begin, begin, _FIELD.pack(code, path[-1]) + value)
 
 
 def _needed(message: WireMessage, path: Sequence[int], code: int) -> FieldPlace:

@@ -6,7 +6,7 @@ the rest of the struct says otherwise the answer breaks off with an error: a wro
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from struct import Struct as Packing
@@ -19,6 +19,7 @@ from twinhive.hive.wire.method_table import LIST, STRUCT, STRUCTS, Field, Kind, 
 from twinhive.hive.wire.renames import Renames
 from twinhive.hive.wire.scanning import StructScan
 from twinhive.hive.wire.thrift_message import WireError, WireMessage
+from twinhive.hive.wire.thrift_skip import end_of
 
 _INT: Final = Packing("!i")
 _RUN_HEAD: Final = Packing("!bhbi")
@@ -26,6 +27,9 @@ _STOP: Final = b"\0"
 _MOST_WAITING: Final = 1 << 20
 _SLICE: Final = 1 << 18
 _MOST_REMEMBERED: Final = 64
+_MOST_CHANGED: Final = 4 << 20
+StructChanges = Mapping[str, Callable[[bytes], bytes]]
+"""By a struct's name what becomes of each one, encoded, besides its names."""
 
 
 @dataclass(slots=True)
@@ -62,10 +66,14 @@ class PassedPieces(StructScan):
 
 
 class RenamedPieces(StructScan):
-    """Rename the struct of an answer while it is fed; `taken` returns what can be sent on."""
+    """Rename the struct of an answer while it is fed; `taken` returns what can be sent on.
 
-    def __init__(self, struct: Struct, renames: Renames, most_bytes: int) -> None:
+    A struct that is changed has to be there as a whole: one that is too large for that breaks the answer off.
+    """
+
+    def __init__(self, struct: Struct, renames: Renames, most_bytes: int, changes: StructChanges | None = None) -> None:
         super().__init__(struct, NAMES, most_bytes)
+        self._changes = changes or {}
         self._renames = renames
         self._out: deque[bytearray | _Held] = deque()
         self._waiting_bytes = 0
@@ -97,14 +105,14 @@ class RenamedPieces(StructScan):
     def structs(self, struct: Struct, at: int, end: int, count: int) -> None:
         """Rename a run of whole structs, as the one field of a struct that is a list of them."""
         self._copy(at)
-        body = _RUN_HEAD.pack(LIST, 0, STRUCT, count) + self.window[at:end] + _STOP
+        body = _RUN_HEAD.pack(LIST, 0, STRUCT, count) + self._changed(struct, at, end) + _STOP
         self._put(renamed_struct(body, 0, _list_of(struct), self._renames)[_RUN_HEAD.size : -1])
         self._copied = end
 
     def some_structs(self, kind: Kind, field: Field | None, most: int) -> int:
         """Rename a run of whole structs with one decoding for their ends and their names."""
         struct = STRUCTS.get(kind.struct)
-        if field is None or struct is None or not can_be_run(struct, NAMES):
+        if field is None or struct is None or struct.name in self._changes or not can_be_run(struct, NAMES):
             return super().some_structs(kind, field, most)
         if (run := self._runs.get(struct.name)) is None:
             run = self._runs[struct.name] = NamedRun(struct, NAMES)
@@ -124,8 +132,19 @@ class RenamedPieces(StructScan):
         self.at = end
         return count
 
+    def most_whole(self, kind: Kind) -> int:
+        """Wait for the whole of a struct that is changed."""
+        return _MOST_CHANGED if kind.struct in self._changes else super().most_whole(kind)
+
+    def is_entered(self, kind: Kind) -> bool:
+        """Look for structs that are changed inside of all others."""
+        return bool(self._changes) and kind.struct in STRUCTS and kind.struct not in self._changes
+
     def entered(self) -> None:
-        """Collect the names of another struct."""
+        """Collect the names of another struct. Raises WireError for one that has to be there as a whole."""
+        struct = self._levels[-1].struct
+        if struct is not None and struct.name in self._changes:
+            raise WireError(f"a {struct.name} of more than {_MOST_CHANGED} bytes")
         self._open.append([])
 
     def left(self) -> None:
@@ -136,6 +155,16 @@ class RenamedPieces(StructScan):
         """Take what was not taken yet before the window moves."""
         self._copy(at)
         self._copied = 0
+
+    def _changed(self, struct: Struct, at: int, end: int) -> bytes:
+        """Return a run of whole structs as they are to be, but for their names."""
+        if (change := self._changes.get(struct.name)) is None:
+            return self.window[at:end]
+        changed = []
+        while at < end:
+            begin, at = at, end_of(self.window, at)
+            changed.append(change(self.window[begin:at]))
+        return b"".join(changed)
 
     def _copy(self, at: int) -> None:
         self._put(self.window[self._copied : at])

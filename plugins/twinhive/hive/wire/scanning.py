@@ -133,6 +133,10 @@ class StructScan:
         """Return how many bytes of a struct are waited for; one that is longer is entered."""
         return _LARGE
 
+    def is_entered(self, kind: Kind) -> bool:
+        """Say of a struct whether what is in it is wanted, even where it is there as a whole."""
+        return False
+
     def _level(self, struct: Struct | None) -> _Level:
         return _Level(struct, looked_into(struct, self._roles) if struct is not None else {})
 
@@ -248,10 +252,12 @@ class StructScan:
 
     def _struct(self, kind: Kind, field: Field | None, at: int) -> bool:
         try:
-            end = end_of(self.window, at)
+            end = 0 if self.is_entered(kind) else end_of(self.window, at)
         except Short:
             if len(self.window) - at < self.most_whole(kind):
                 return False
+            end = 0
+        if not end:
             self.at = at
             self._enter(self._level(None if field is None else STRUCTS.get(kind.struct)))
             return True

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from twinhive.hive.wire.message_renaming import struct_of
 from twinhive.hive.wire.method_table import NO_FIELDS
-from twinhive.hive.wire.renamed_chunks import PassedPieces, RenamedPieces
+from twinhive.hive.wire.renamed_chunks import PassedPieces, RenamedPieces, StructChanges
 from twinhive.hive.wire.renames import Renames
 from twinhive.hive.wire.scanning import StructScan
 from twinhive.hive.wire.thrift_message import Head, Spoken, WireError, WireMessage, read_head, spoken
@@ -163,12 +163,12 @@ class LongAnswer:
         head = replace(self.head, sequence=sequence)
         return LongAnswer(self._reader, head, head.encoded, self._begun)
 
-    def coming(self, renames: Renames) -> "ComingAnswer":
-        """Return the answer with other names, for whoever has the bytes that come."""
-        if renames.nothing:
+    def coming(self, renames: Renames, changes: StructChanges | None = None) -> "ComingAnswer":
+        """Return the answer with other names and changed structs, for whoever has the bytes that come."""
+        if renames.nothing and not changes:
             return ComingAnswer(self._reader, self._encoded, self._begun, b"")
         message = WireMessage(self.head, self._encoded, len(self._encoded))
-        pieces = RenamedPieces(struct_of(message), renames, self._reader._most_bytes)
+        pieces = RenamedPieces(struct_of(message), renames, self._reader._most_bytes, changes)
         return ComingAnswer(self._reader, self._encoded, pieces, self._begun.given_up())
 
     async def pieces(self, renames: Renames) -> AsyncIterator[bytes]:

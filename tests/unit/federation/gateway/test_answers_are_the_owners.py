@@ -192,6 +192,10 @@ def look_at(world: World, client: socket.socket, method: str, seed: str) -> str:
         assert answer.body == encoded(server.answered), (seed, method)
         return "local"
     wanted = exchanged(decoded(struct_class(request), request.body), owner, back=False)
+    if (spec := getattr(getattr(wanted, "req", None), "projectionSpec", None)) and method.startswith(
+        "get_table_objects"
+    ):
+        spec.fieldList = spec.fieldList and list(dict.fromkeys([*spec.fieldList, "tableType"]))
     assert decoded(struct_class(request), server.asked.body) == wanted, (seed, method)
     result = decoded(struct_class(answer), answer.body)
     described(result, server.answered)
@@ -200,11 +204,18 @@ def look_at(world: World, client: socket.socket, method: str, seed: str) -> str:
 
 
 def described(result: Any, answered: Any) -> None:
-    """Take away what the gateway says of the remote itself."""
+    """Take away what the gateway says of the remote itself, and make the owner's tables EXTERNAL as it does."""
     parameters = getattr(getattr(result.success, "table", None), "parameters", None)
     if parameters is not None:
         assert parameters.pop("twinhive_remote")
-        assert answered.success.table.parameters is not None
+    success = answered.success
+    tables = getattr(success, "tables", None) or [getattr(success, "table", None)]
+    for one in filter(None, tables):
+        if one.tableType is not None or one.parameters:
+            one.tableType, one.parameters = "EXTERNAL_TABLE", {**(one.parameters or {}), "EXTERNAL": "TRUE"}
+    for row in success if isinstance(success, list) else ():
+        if getattr(row, "tableType", None) is not None:
+            row.tableType = "EXTERNAL_TABLE"
 
 
 @pytest.mark.thorough

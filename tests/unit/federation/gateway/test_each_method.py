@@ -18,7 +18,7 @@ from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.federation.gateway.struct_edits import error_text
 from twinhive.hive.wire.method_table import LIST, MAP, METHODS, SET, STRING, STRUCT, STRUCTS, Kind, Struct
 from twinhive.hive.wire.roles import Role
-from twinhive.hive.wire.thrift_message import STOP, WireMessage, call, reply, text_field
+from twinhive.hive.wire.thrift_message import STOP, WireMessage, call, reply, struct_field, text_field
 
 WRITES = [name for name, kind in KIND_OF.items() if kind in (MethodKind.WRITE, MethodKind.TABLE_DROP)]
 READS = [name for name, kind in KIND_OF.items() if kind is MethodKind.READ]
@@ -117,6 +117,8 @@ class World:
         if method == "get_config_value":  # how gateways greet
             return reply(method, sequence, text_field(0, "") + STOP).raw
         self.asked_there.append(message)
+        if method == "get_table_req":  # a table of which nothing is said
+            return reply(method, sequence, struct_field(0, struct_field(1, STOP) + STOP) + STOP).raw
         return reply(method, sequence).raw
 
     def answers(self, message: WireMessage) -> str | None:
@@ -162,7 +164,9 @@ def test_a_remote_table_is_changed_by_no_method_but_its_name_may_be_dropped(worl
         said = world.answers(message)
         if KIND_OF[method] is MethodKind.TABLE_DROP:
             assert (said, world.asked) == (None, [method])
+            assert [one.head.method for one in world.asked_there] == ["get_table_req"], "whose files it would delete"
             world.asked.clear()
+            world.asked_there.clear()
             continue
         tried += 1
         assert "remote shop.bought is read only" in (said or ""), (method, path, said)

@@ -174,7 +174,7 @@ def test_an_answer_that_only_begins_as_the_last_one_is_answered_as_it_is(world: 
         world.far.table.parameters = parameters
         found = world.asks(sequence)
         assert {key: found.parameters.get(key) for key in parameters} == parameters
-        assert set(found.parameters) - {"twinhive_remote"} == set(parameters)
+        assert set(found.parameters) - {"twinhive_remote", "EXTERNAL"} == set(parameters)
 
 
 def test_a_read_whose_connection_is_lost_is_made_once_more(world: World) -> None:

@@ -284,7 +284,7 @@ def test_of_tables_some_fields_are_asked_for_and_remotes_are_told_by_their_names
     (found,) = world.call("get_table_objects_by_name_req", req=asked).tables
     assert (found.dbName, found.tableName, found.sd.location) == ("shop", "bought", "hdfs://west/orders")
     sent = [decoded(struct_class(one.asked[0]), one.asked[0].body).req for one in (world.here, world.there)]
-    assert [one.projectionSpec.fieldList for one in sent] == [["sd.location", "dbName", "tableName"]] * 2
+    assert [one.projectionSpec.fieldList for one in sent] == [["sd.location", "dbName", "tableName", "tableType"]] * 2
     assert [(one.dbName, one.tblNames) for one in sent] == [("shop", ["bought"]), ("sales", ["orders"])]
 
 
@@ -343,7 +343,8 @@ def test_a_remote_table_is_of_the_kind_that_it_is_where_it_is(world: World, kind
     assert [(row.tableName, row.tableType, row.comments) for row in rows] == expected
     assert {row.dbName for row in rows} <= {"shop"}
     (asked,) = (decoded(struct_class(one), one.body) for one in world.there.asked)
-    assert (asked.db_patterns, asked.tbl_patterns, asked.tbl_types) == ("sales", "orders", kinds or None)
+    kinds_there = [*kinds, "MANAGED_TABLE"] if kinds and wants_tables else kinds or None
+    assert (asked.db_patterns, asked.tbl_patterns, asked.tbl_types) == ("sales", "orders", kinds_there)
 
 
 @pytest.mark.parametrize(
@@ -373,8 +374,16 @@ def test_a_remote_table_whose_kind_nobody_tells_stays_in_the_list(world: World) 
 
 
 def test_tables_of_a_remote_database_are_listed_by_kind_by_its_owner(world: World) -> None:
+    """A table there that is managed is listed as the external one that it is here."""
     world.there.answers["get_tables_by_type"] = ["orders"]
-    assert world.call("get_tables_by_type", db_name="far", pattern="*", tableType="MANAGED_TABLE") == ["orders"]
+    for kind, expected in (("VIRTUAL_VIEW", ["orders"]), ("EXTERNAL_TABLE", ["orders"] * 2), ("MANAGED_TABLE", [])):
+        assert world.call("get_tables_by_type", db_name="far", pattern="*", tableType=kind) == expected
+    asked = [decoded(struct_class(one), one.body).tableType for one in world.there.asked]
+    assert asked == ["VIRTUAL_VIEW", "EXTERNAL_TABLE", "MANAGED_TABLE", "MANAGED_TABLE"]
+    world.there.answers["get_tables_by_type"] = ttypes.MetaException("not now")
+    for kind in ("EXTERNAL_TABLE", "MANAGED_TABLE"):
+        with pytest.raises(ttypes.MetaException, match="not now"):
+            world.call("get_tables_by_type", db_name="far", pattern="*", tableType=kind)
     assert world.here.asked == []
 
 
@@ -396,10 +405,10 @@ def test_a_remote_whose_name_would_be_a_pattern_is_listed_by_its_name(world: Wor
     bought, to = TableName("shop", "bought"), {"port": str(world.there.server.port)}
     world.gateway.definitions = Definitions({bought: RemoteTable(bought, TableName("sales", "a|b"), properties=to)})
     world.here.answers["get_table_meta"] = [ttypes.TableMeta("shop", "bought", "VIRTUAL_VIEW")]
-    there = [ttypes.TableMeta("sales", name, f"kind of {name}") for name in ("a", "a|b", "b")]
+    there = [ttypes.TableMeta("sales", name, "VIRTUAL_VIEW", f"of {name}") for name in ("a", "a|b", "b")]
     world.there.answers["get_table_meta"] = there
     rows = world.call("get_table_meta", db_patterns="shop", tbl_patterns="*", tbl_types=[])
-    assert [(row.tableName, row.tableType) for row in rows] == [("bought", "kind of a|b")]
+    assert [(row.tableName, row.comments) for row in rows] == [("bought", "of a|b")]
     (asked,) = (decoded(struct_class(one), one.body) for one in world.there.asked)
     assert (asked.db_patterns, asked.tbl_patterns) == ("sales", "*")
 
