@@ -52,7 +52,7 @@ class RemotesWiring:
         self._cluster = cluster
         self._looked_at = float("-inf")
         self._access = Access()
-        self.connectors = Connectors(ConnectorContext(lambda name: self.access.key_file(name), self._files_at))
+        self.connectors = Connectors(ConnectorContext(lambda name: self.access.key_file(name), self.files_at))
 
     @cached_property
     def endpoint(self) -> MetastoreEndpoint:
@@ -150,7 +150,8 @@ class RemotesWiring:
         except Exception as error:
             return "", f"it cannot be looked at: {type(error).__name__}: {error}"
 
-    def _files_at(self, path: str) -> FileReader:
+    def files_at(self, path: str) -> FileReader:
+        """Return the file system that a path is on. Raises InvalidSettings for one of no cluster."""
         return files(file_system_of(path, self._file_systems()))
 
     def _read_access(self) -> Access:

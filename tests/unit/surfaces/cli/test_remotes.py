@@ -9,6 +9,8 @@ import pytest
 from tests.support.policy_terminal import Terminal
 from tests.support.servers.running_gateway import RunningGateway
 from tests.support.wire.wire_metastore import Contents, WireMetastore
+from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.files import FileStatus
 from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
 from twinhive.federation.gateway.isolation import RemoteLimits
@@ -220,3 +222,42 @@ def test_a_policy_that_cannot_be_used_is_named_and_harms_no_other(remotes: Remot
     remotes.terminal.policies.write("policies/odd.yaml", {"policy": "odd"})
     (row,) = remotes.document()
     assert row["twins"][0]["policy"] == "sales"
+
+
+def test_who_may_change_a_remotes_files_is_said_by_the_rights_on_their_directories(
+    remotes: Remotes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a gateway refuses keeps nobody from files: an INSERT OVERWRITE deletes them before its first call."""
+    rights = {"plain": (0o755, False), "outside": (0o777, False), "third": (0o775, True), "fourth": (0o775, True)}
+    for name in ("third", "fourth", "gone", "elsewhere"):
+        remotes.contents.add("sales", name)
+    remotes.contents.add_view("sales", "seen", "SELECT 1")
+
+    class Files:
+        def status(self, path: str) -> FileStatus | None:
+            mode, has_acl = rights.get(path.rpartition("/")[2], (None, False))
+            if mode is None:
+                return None
+            return FileStatus(path, 0, 0, True, owner="hive", group="staff", permission=mode, has_acl=has_acl)
+
+    def files_at(_: RemotesWiring, path: str) -> Files:
+        if path.endswith("elsewhere"):
+            raise InvalidSettings("it is on no file system that is known here")
+        return Files()
+
+    monkeypatch.setattr(RemotesWiring, "files_at", files_at)
+    remotes.define("far", "sales")
+    remotes.define("shop.bought", "sales.plain")
+    said = remotes.check()
+    may = "files may be changed by"
+    always = "whatever the gateway refuses"
+    assert f"far: {may} user hive (rwxr-xr-x hive:staff), {always}: plain" in said
+    assert f"far: {may} every user (rwxrwxrwx hive:staff), {always}: outside" in said
+    acl = "user hive and group staff and whom the ACL names"
+    assert f"far: {may} {acl} (rwxrwxr-x hive:staff), {always}: fourth, third" in said
+    assert "far: who may change files was not looked at: elsewhere: it is on no file system" in said
+    assert "far: who may change files was not looked at: gone: their directories are not there" in said
+    assert f"shop.bought: {may} user hive (rwxr-xr-x hive:staff), {always}: plain" in said
+    assert "seen" not in said
+    bought = remotes.document()[1]
+    assert [one["may_write"] for one in bought["file_rights"]] == ["user hive"]

@@ -19,7 +19,9 @@ from twinhive.runtime.wiring.gateway_wiring import RemotesWiring
 from twinhive.surfaces.cli.command_line import configuration_of, local_cluster
 from twinhive.surfaces.cli.connection_sources import resolver
 from twinhive.surfaces.cli.json_output import print_json
+from twinhive.surfaces.cli.remote import remote_rights
 from twinhive.surfaces.cli.remote import remotes_check as remote_twins
+from twinhive.surfaces.cli.remote.remote_rights import NO_RIGHTS, FileRights
 from twinhive.surfaces.cli.terminal import AsJson, Config, console, errors_shown, escape, waiting
 
 app = typer.Typer(rich_markup_mode=None)
@@ -33,6 +35,7 @@ class _Row:
     probed: Probed | None
     refused: str | None = None
     twins: tuple[RemoteTwin, ...] = ()
+    files: FileRights = NO_RIGHTS
 
     @property
     def kind(self) -> str:
@@ -50,12 +53,13 @@ class _Row:
 
     @property
     def lines(self) -> list[Text]:
-        """What is said of its twins."""
+        """What is said of its files and its twins."""
         identity = self.probed.identity if self.probed else None
         itself = self.probed.itself(self.definition) if self.probed else ()
         what = ", ".join(filter(None, (*itself, f"metastore {identity}")))
         said = [f"{self.definition.local}: {what}"] if identity else []
-        return [*said, *remote_twins.lines(str(self.definition.local), self.twins)]
+        local = str(self.definition.local)
+        return [*said, *remote_rights.lines(local, self.files), *remote_twins.lines(local, self.twins)]
 
 
 @app.command()
@@ -74,8 +78,9 @@ def remotes(
     """List remote databases and tables: what each stands for, where it is, and whether it answers.
 
     The exit code says that a person has to act when one is missing, is away, or is not allowed by remotes.yaml.
-    With `check` it is also said which metastore each remote is, and, where a policy replicates the same object, whether
-    the replica equals it now, and since when not: then the exit code is that of `twinhive verify`.
+    With `check` it is also said which metastore each remote is, whose users may change its tables' files in HDFS, and,
+    where a policy replicates the same object, whether the replica equals it now, and since when not: then the exit code
+    is that of `twinhive verify`.
     """
     if what not in (None, _CHECK):
         raise typer.BadParameter(f"{what!r} is not known; expected check, or nothing")
@@ -90,6 +95,7 @@ def remotes(
         if what:
             with waiting("comparing replicas"):
                 rows, troubles = _compared(configuration, rows)
+                rows = [replace(row, files=_file_rights(row, wiring)) for row in rows]
     if as_json:
         more = {"troubles": [render(one) for one in troubles]} if what else {}
         print_json({"remotes": [_fields(row, with_twins=what is not None) for row in rows], **more})
@@ -111,6 +117,10 @@ def _compared(configuration: Configuration, rows: list[_Row]) -> tuple[list[_Row
         replace(row, twins=tuple(remote_twins.twins(row.definition, identities[row.definition.local], known)))
         for row in rows
     ], troubles
+
+
+def _file_rights(row: _Row, wiring: RemotesWiring) -> FileRights:
+    return remote_rights.file_rights(row.probed.places, wiring.files_at) if row.probed else NO_RIGHTS
 
 
 async def _rows(
@@ -138,6 +148,7 @@ def _fields(row: _Row, *, with_twins: bool) -> dict[str, Any]:
         "metastore": row.probed.identity if row.probed else None,
         "remote_kind": kind,
         "location": location,
+        "file_rights": remote_rights.fields(row.files),
         "twins": [remote_twins.fields(one) for one in row.twins],
     }
     return {
