@@ -60,7 +60,7 @@ def file_rights(places: Mapping[str, str], files_at: Callable[[str], FileReader]
     if gone:
         troubles["their directories are not there"] = gone
     rights = tuple(Rights(*key, tuple(tables)) for key, tables in found.items())
-    return FileRights(rights, tuple(f"{_some(tables)}: {why}" for why, tables in troubles.items()))
+    return FileRights(rights, tuple(_some(tables) + ": " + why for why, tables in troubles.items()))
 
 
 def lines(local: str, found: FileRights) -> Iterator[Text]:
