@@ -288,6 +288,19 @@ def test_of_tables_some_fields_are_asked_for_and_remotes_are_told_by_their_names
     assert [(one.dbName, one.tblNames) for one in sent] == [("shop", ["bought"]), ("sales", ["orders"])]
 
 
+def test_of_a_remote_databases_tables_the_type_is_asked_for_too_where_only_some_fields_are_wanted(world: World) -> None:
+    """Without it nobody could tell a view, whose parameters stay, from a table that clients are told is EXTERNAL."""
+    world.here.answers["get_all_databases"] = ["far"]
+    view = ttypes.Table(dbName="sales", tableName="v", tableType="VIRTUAL_VIEW", parameters={"a": "b"})
+    world.there.answers["get_table_objects_by_name_req"] = ttypes.GetTablesResult([view])
+    spec = ttypes.GetProjectionsSpec(fieldList=["parameters"])
+    asked = ttypes.GetTablesRequest(dbName="far", tblNames=["v"], projectionSpec=spec)
+    (found,) = world.call("get_table_objects_by_name_req", req=asked).tables
+    assert (found.dbName, found.tableType, found.parameters) == ("far", "VIRTUAL_VIEW", {"a": "b"})
+    (sent,) = (decoded(struct_class(one), one.body).req for one in world.there.asked)
+    assert sent.projectionSpec.fieldList == ["parameters", "tableType"]
+
+
 def test_a_definition_that_somebody_has_just_made_is_not_listed_as_what_keeps_it(world: World) -> None:
     new = TableName("shop", "new")
     defined, to = world.gateway.definitions, {"port": str(world.there.server.port)}
