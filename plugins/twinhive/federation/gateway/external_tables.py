@@ -38,14 +38,11 @@ _NO_HEAD: Final = Head(MessageKind.REPLY, "", 0)
 
 def with_external_tables(answer: WireMessage) -> WireMessage:
     """Return an answer with its tables as clients are told of them."""
-    if (place := place_of(answer, _TABLES)) is None:
+    if answer.head.method not in (_ONE, _LIST) or (place := place_of(answer, _TABLES)) is None:
         return answer
-    match answer.head.method:
-        case method if method == _ONE:
-            return with_struct(answer, _TABLES, _external(answer.raw[place.begin : place.end]))
-        case method if method == _LIST:
-            return with_elements(answer, _TABLES, [_external(one) for one in elements_at(answer, _TABLES)])
-    return answer
+    if answer.head.method == _ONE:
+        return with_struct(answer, _TABLES, _external(answer.raw[place.begin : place.end]))
+    return with_elements(answer, _TABLES, [_external(one) for one in elements_at(answer, _TABLES)])
 
 
 def external_row(row: WireMessage) -> WireMessage:

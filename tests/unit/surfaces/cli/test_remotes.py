@@ -259,5 +259,6 @@ def test_who_may_change_a_remotes_files_is_said_by_the_rights_on_their_directori
     assert "far: who may change files was not looked at: gone: their directories are not there" in said
     assert f"shop.bought: {may} user hive (rwxr-xr-x hive:staff), {always}: plain" in said
     assert "seen" not in said
-    bought = remotes.document()[1]
+    far, bought = remotes.document()
     assert [one["may_write"] for one in bought["file_rights"]] == ["user hive"]
+    assert [one.partition(":")[0] for one in far["files_not_looked_at"]] == ["elsewhere", "gone"]

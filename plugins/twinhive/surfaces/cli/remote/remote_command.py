@@ -149,6 +149,7 @@ def _fields(row: _Row, *, with_twins: bool) -> dict[str, Any]:
         "remote_kind": kind,
         "location": location,
         "file_rights": remote_rights.fields(row.files),
+        "files_not_looked_at": [render(one) for one in row.files.troubles],
         "twins": [remote_twins.fields(one) for one in row.twins],
     }
     return {
