@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import MARKER, Definition, Definitions
 from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces
-from twinhive.federation.gateway.external_tables import kinds_there
 from twinhive.federation.gateway.gateway_metrics import Ending
 from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.local_calls import LocalCalls
 from twinhive.federation.gateway.method_kinds import MethodKind
 from twinhive.federation.gateway.remote_calls import RemoteCalls
 from twinhive.federation.gateway.remote_rows import Listed, rows_of
+from twinhive.federation.gateway.remote_tables.external_tables import kinds_there
 from twinhive.federation.gateway.struct_edits import (
     elements_at,
     joined_lists,

@@ -10,7 +10,6 @@ from twinhive.core.model.remotes.definitions import Definition
 from twinhive.federation.gateway.call_outcomes import CallOutcome, Pieces, failure, refusal, with_its_words_told
 from twinhive.federation.gateway.call_targets import Named
 from twinhive.federation.gateway.client_identity import Client
-from twinhive.federation.gateway.external_tables import CHANGES, with_external_tables
 from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.isolation import RemoteBusyError, RemoteDownError
 from twinhive.federation.gateway.local_calls import LocalCalls
@@ -19,6 +18,7 @@ from twinhive.federation.gateway.metastore_links import Link, LinkLimits, NoAnsw
 from twinhive.federation.gateway.method_kinds import MethodKind
 from twinhive.federation.gateway.remote_definitions.remote_stubs import is_stub, look_at, says_no_partition
 from twinhive.federation.gateway.remote_pool import Remote
+from twinhive.federation.gateway.remote_tables.external_tables import CHANGES, with_external_tables
 from twinhive.federation.gateway.request_names import named_in, renames_of
 from twinhive.federation.gateway.streamed_answers import HandOn, PieceSink
 from twinhive.federation.gateway.struct_edits import error_text, texts_at, with_entries

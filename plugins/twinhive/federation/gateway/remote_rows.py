@@ -14,9 +14,9 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.remotes.definitions import Definition, Definitions, RemoteDatabase, RemoteTable
 from twinhive.core.model.remotes.wildcards import hive_pattern
 from twinhive.federation.gateway.call_outcomes import CallOutcome
-from twinhive.federation.gateway.external_tables import external_row, kinds_there
 from twinhive.federation.gateway.gateway_state import Shared
 from twinhive.federation.gateway.remote_calls import RemoteCalls, RemoteError
+from twinhive.federation.gateway.remote_tables.external_tables import external_row, kinds_there
 from twinhive.federation.gateway.request_names import DEFAULT_CATALOG
 from twinhive.federation.gateway.struct_edits import elements_at, place_of, text_in, with_value
 from twinhive.hive.wire.name_forms import DatabaseText, key_of

@@ -34,7 +34,7 @@ from twinhive.federation.gateway.loop_detection import chain_answer, chain_of
 from twinhive.federation.gateway.metastore_links import NoAnswerError
 from twinhive.federation.gateway.method_kinds import KIND_OF, MethodKind
 from twinhive.federation.gateway.remote_calls import RemoteCalls
-from twinhive.federation.gateway.remote_drops import refused_drop
+from twinhive.federation.gateway.remote_tables.remote_drops import refused_drop
 from twinhive.federation.gateway.request_names import named_in
 from twinhive.federation.gateway.struct_edits import error_text
 from twinhive.hive.wire.method_table import METHODS

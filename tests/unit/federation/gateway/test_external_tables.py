@@ -9,7 +9,7 @@ from hive_metastore import ttypes
 from tests.support.wire.wire_messages import answer, decoded, encoded, struct_class
 from tests.support.wire.wire_metastore import client_of
 from tests.unit.federation.gateway.test_gateway import World
-from twinhive.federation.gateway.external_tables import CHANGES, kinds_there, with_external_tables
+from twinhive.federation.gateway.remote_tables.external_tables import CHANGES, kinds_there, with_external_tables
 from twinhive.hive.wire.message_renaming import struct_of
 from twinhive.hive.wire.renamed_chunks import RenamedPieces
 from twinhive.hive.wire.renames import Renames

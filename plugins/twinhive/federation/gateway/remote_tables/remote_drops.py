@@ -6,8 +6,8 @@ from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.remotes.definitions import RemoteTable
 from twinhive.federation.gateway.call_outcomes import CallOutcome, refusal
 from twinhive.federation.gateway.call_targets import owner_words
-from twinhive.federation.gateway.external_tables import deleted_by_clients
 from twinhive.federation.gateway.remote_calls import RemoteCalls, RemoteError
+from twinhive.federation.gateway.remote_tables.external_tables import deleted_by_clients
 from twinhive.federation.gateway.struct_edits import entries_at, error_text, place_of
 from twinhive.hive.wire.method_table import METHODS
 from twinhive.hive.wire.thrift_message import STOP, MessageKind, WireError, WireMessage, call, struct_field, text_field

@@ -1,0 +1,1 @@
+"""Tables of remotes as clients are told of them, and what keeps their files."""
