@@ -176,6 +176,10 @@ class Unexplained(Refused):
     """
 
 
+class Unreadable(Refused):
+    """A server's answer holds an object that cannot be read: of several, they are asked for one by one."""
+
+
 class Foreign(ActNow):
     """An object on the replica does not carry this policy's mark; it is not touched."""
 

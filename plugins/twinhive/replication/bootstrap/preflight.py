@@ -224,7 +224,7 @@ def check_own_directories(step: Preflight, ports: WritePorts) -> Iterator[Twinhi
     found = (staging, foreign_dumps(ports.dump_files, policy))
     yield from (problem for problem in found if problem is not None)
     try:
-        yield from check_roots(ports, policy)
+        yield from check_roots(ports, policy, step.work.report)
     except TryAgain:
         return  # the checks of the clusters say so already
 

@@ -4,9 +4,10 @@ What is in such a root is made, listed and removed by us. A mistake in a policy 
 somebody's rows, or somebody's rows below a directory of ours.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings, Unreadable
 from twinhive.core.model.files import authority, qualified
 from twinhive.core.model.next_steps import COPIES_ROOT, DUMP_ROOT, IN_THE_POLICY_FILE, STAGING_ROOT
 from twinhive.core.model.objects import Database
@@ -14,13 +15,15 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear, Setting
 from twinhive.core.ports import DumpPorts, MetastoreReader, ReadPorts
 from twinhive.replication.replica.base_claim import overlap
-from twinhive.replication.replica.source_scope import tables_in_bulk
+from twinhive.replication.replica.source_scope import readable_tables
 
 _WAREHOUSES = {
     "metastore.warehouse.dir": "the warehouse",
     "metastore.warehouse.external.dir": "the warehouse of external tables",
 }
 _MOST_NAMED = 5
+_LOG = logging.getLogger(__name__)
+Say = Callable[[str], None]
 
 RootPlace = tuple[str, str]
 """A directory, and what it is."""
@@ -44,10 +47,14 @@ def roots_in_the_way(roots: Mapping[str, Setting], places: Iterable[RootPlace]) 
             )
 
 
-def check_roots(ports: ReadPorts, policy: Policy) -> Iterator[InvalidSettings]:
-    """Yield what is wrong with the roots of a policy: all databases and tables of both clusters are looked at."""
+def check_roots(ports: ReadPorts, policy: Policy, say: Say) -> Iterator[InvalidSettings]:
+    """Yield what is wrong with the roots of a policy: all databases and tables of both clusters are looked at.
+
+    What cannot be read is left out, and said: it may be anybody's.
+    """
     roots = {policy.dump_root: DUMP_ROOT, policy.staging_root: STAGING_ROOT}
-    return roots_in_the_way(roots, [*_of_source(ports), *_of_replica(ports, policy)])
+    there = _places(ports.replica, ports.replica_files.root, say=say)
+    return roots_in_the_way(roots, [*_of_source(ports, say), *there, *_base(policy)])
 
 
 def check_copies_root(ports: ReadPorts, directory: str) -> Iterator[InvalidSettings]:
@@ -67,13 +74,8 @@ def check_staging_root(ports: ReadPorts, policy: Policy) -> Iterator[InvalidSett
     return roots_in_the_way({policy.staging_root: STAGING_ROOT}, [*places, *_base(policy)])
 
 
-def _of_source(ports: ReadPorts) -> Iterator[RootPlace]:
-    return _places(ports.source, ports.source_files.root)
-
-
-def _of_replica(ports: ReadPorts, policy: Policy) -> Iterator[RootPlace]:
-    yield from _places(ports.replica, ports.replica_files.root)
-    yield from _base(policy)
+def _of_source(ports: ReadPorts, say: Say = _LOG.warning) -> Iterator[RootPlace]:
+    return _places(ports.source, ports.source_files.root, say=say)
 
 
 def _base(policy: Policy) -> Iterator[RootPlace]:
@@ -83,22 +85,29 @@ def _base(policy: Policy) -> Iterator[RootPlace]:
         yield base, "the base directory of external tables"
 
 
-def _places(metastore: MetastoreReader, root: str, only: str | None = None) -> Iterator[RootPlace]:
+def _places(
+    metastore: MetastoreReader, root: str, only: str | None = None, say: Say = _LOG.warning
+) -> Iterator[RootPlace]:
     """Yield the warehouses, the directories of databases, and those of tables, of all databases or only of one."""
-    for place, what in _unqualified(metastore, only):
+    for place, what in _unqualified(metastore, only, say):
         yield qualified(place, root), what
 
 
-def _unqualified(metastore: MetastoreReader, only: str | None) -> Iterator[RootPlace]:
+def _unqualified(metastore: MetastoreReader, only: str | None, say: Say) -> Iterator[RootPlace]:
     for address in metastore.addresses():
         for key, what in _WAREHOUSES.items():
             if place := metastore.configuration(address, key).strip():
                 yield place, what
     for name in metastore.database_names():
-        yield from _of_database(metastore.database(name))
+        try:
+            yield from _of_database(metastore.database(name))
+        except Unreadable as problem:
+            say(f"left out of the look for what lies in root directories: {problem.words.what}")
         if only in (None, name):
-            tables = tables_in_bulk(metastore, name, metastore.table_names(name))
+            tables, unreadable = readable_tables(metastore, name, metastore.table_names(name))
             yield from ((table.location, f"table {table.name}") for table in tables if table.location)
+            for unread in unreadable.values():
+                say(f"left out of the look for what lies in root directories: {unread.words.what}")
 
 
 def _of_database(database: Database | None) -> Iterator[RootPlace]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from twinhive.core.model.batches import TableSize
-from twinhive.core.model.errors import InvalidSettings, Missing
+from twinhive.core.model.errors import InvalidSettings, Missing, Unreadable, together
 from twinhive.core.model.files import Usage
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
@@ -19,11 +19,15 @@ _THREADS = 8
 
 @dataclass(frozen=True)
 class SourceScope:
-    """The objects of a policy's scope: tables, managed and external, views, and what is left out."""
+    """The objects of a policy's scope: tables, managed and external, views, and what is left out.
+
+    `unreadable` is what of this cannot be read, which a policy leaves out that is to go on after errors of objects.
+    """
 
     tables: tuple[Table, ...]
     views: tuple[Table, ...]
     left_out: tuple[LeftOutObject, ...]
+    unreadable: tuple[Unreadable, ...] = ()
 
     @property
     def managed(self) -> tuple[Table, ...]:
@@ -37,13 +41,23 @@ class SourceScope:
 
 
 def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
-    """Read all tables and views that the policy selects. Raises Missing without the database."""
-    found = read_selected(source, policy)
+    """Read all tables and views that the policy selects.
+
+    Raises Missing without the database, and Unreadable for a table that cannot be read where the policy stops at it.
+    """
+    database = policy.source.database
+    found, unreadable = readable_tables(source, database, _selected_names(source, policy, database))
+    if unreadable and policy.options.on_object_error != "quarantine":
+        raise together([*unreadable.values()], f"{len(unreadable)} tables of {database} cannot be read")
     followed = [table for table in found if policy.left_out(table) is None]
     return SourceScope(
         tables=tuple(table for table in followed if table.kind.has_files),
         views=tuple(table for table in followed if not table.kind.has_files),
-        left_out=tuple(LeftOutObject(str(table.name), why) for table in found if (why := policy.left_out(table))),
+        left_out=(
+            *(LeftOutObject(str(table.name), why) for table in found if (why := policy.left_out(table))),
+            *(LeftOutObject(f"{database}.{name}", "cannot be read") for name in sorted(unreadable)),
+        ),
+        unreadable=tuple(unreadable.values()),
     )
 
 
@@ -64,8 +78,28 @@ def read_selected(metastore: MetastoreReader, policy: Policy, database: str | No
     They are those of its source's database, or of another one.
     """
     database = database or policy.source.database
-    names = [name for name in metastore.table_names(database) if policy.selects(name)]
-    return tables_in_bulk(metastore, database, names)
+    return tables_in_bulk(metastore, database, _selected_names(metastore, policy, database))
+
+
+def _selected_names(metastore: MetastoreReader, policy: Policy, database: str) -> list[str]:
+    return [name for name in metastore.table_names(database) if policy.selects(name)]
+
+
+def readable_tables(
+    metastore: MetastoreReader, database: str, names: Sequence[str]
+) -> tuple[list[Table], dict[str, Unreadable]]:
+    """Return the named tables that exist, and by name what is wrong with those that cannot be read."""
+    found, unreadable = list[Table](), dict[str, Unreadable]()
+    for some in _chunks(names, _TABLES_PER_CALL):
+        try:
+            found += metastore.tables(database, some)
+        except Unreadable:
+            for name in some:
+                try:
+                    found += metastore.tables(database, [name])
+                except Unreadable as problem:
+                    unreadable[name] = problem
+    return found, unreadable
 
 
 def tables_in_bulk(metastore: MetastoreReader, database: str, names: Sequence[str]) -> list[Table]:

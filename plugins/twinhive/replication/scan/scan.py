@@ -154,9 +154,9 @@ class _Scanning:
 
     def run(self) -> Scanned:
         """Return what was found."""
-        tables = [
-            table for table in read_scope(self.ports.source, self.policy).tables if table.kind.has_comparable_files
-        ]
+        scope = read_scope(self.ports.source, self.policy)
+        self.problems += scope.unreadable
+        tables = [table for table in scope.tables if table.kind.has_comparable_files]
         sizes: dict[str, Usage] = {}
         for some in self._batches(tables, sizes):
             self._finish(*some)

@@ -7,7 +7,7 @@ from math import inf
 from operator import attrgetter
 
 from twinhive.core.model.changes.events import Position
-from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.errors import InvalidSettings, Unreadable
 from twinhive.core.model.objects import Table
 from twinhive.core.model.text import render
 from twinhive.core.ports import WritePorts
@@ -15,6 +15,7 @@ from twinhive.core.step.step_base import Work
 from twinhive.replication.comparison.leaf_reader import sides_of
 from twinhive.replication.comparison.leaf_records import OWN_LEAF
 from twinhive.replication.replica.replica_state import state_now
+from twinhive.replication.replica.source_scope import readable_tables
 from twinhive.replication.verify.database_leaves import compare_database
 from twinhive.replication.verify.hot_leaves import MOST_HOT, HotLeaf, HotLooks, JudgedLeaf
 from twinhive.replication.verify.ledger_files import KeptLedger, LedgerFiles
@@ -114,15 +115,19 @@ class Looking:
 
     def _look(self, tables: Sequence[str], begin: int) -> None:
         names = [table for table in tables if table != DATABASE]
-        found = [{one.name.table: one for one in side.metastore.tables(side.database, names)} for side in self._sides]
+        read = [readable_tables(side.metastore, side.database, names) for side in self._sides]
+        found = [{one.name.table: one for one in some} for some, _ in read]
+        unreadable = {table: why for _, some in read for table, why in some.items()}
         for table in tables:
             try:
+                if table in unreadable:
+                    raise unreadable[table]
                 compared = (
                     compare_database(self._sides)
                     if table == DATABASE
                     else self._compare(table, [some.get(table) for some in found])
                 )
-            except InvalidSettings as error:
+            except (InvalidSettings, Unreadable) as error:
                 self._looked.pop(table, None)
                 self.not_placed[table] = render(error.what)
                 continue

@@ -8,7 +8,7 @@ from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.ports import ReadPorts
 from twinhive.replication.operator_requests.request_files import requested_tables
 from twinhive.replication.replica.pending_files import pending_names
-from twinhive.replication.replica.source_scope import read_selected, tables_in_bulk
+from twinhive.replication.replica.source_scope import readable_tables
 from twinhive.replication.verify.touched_leaves import DATABASE
 
 
@@ -30,17 +30,19 @@ class VerifyScope:
 
 def read_verify_scope(ports: ReadPorts, policy: Policy, only: Sequence[str]) -> VerifyScope:
     """Return what is to be compared: what the policy selects of both sides. Raises Missing without the source's."""
-    selected = read_selected(ports.source, policy)
+    found = [name for name in ports.source.table_names(policy.source.database) if policy.selects(name)]
+    selected, unreadable = readable_tables(ports.source, policy.source.database, found)
     database = ports.replica.database(policy.replica.database)
     left_out = {one.name.table: why for one in selected if (why := policy.left_out(one))}
     not_judged = dict.fromkeys(pending_names(ports.replica_files, policy), "an external table that waits for its data")
     not_judged |= dict.fromkeys(requested_tables(ports.replica_files, policy), "asked for: the next window brings it")
+    not_judged |= {table: why.words.what for table, why in unreadable.items()}
     frozen = frozen_tables(database.parameters if database else {})
     not_judged |= {table: f"quarantined: {why}" for table, why in frozen.items() if policy.selects(table)}
-    here = {one.name.table for one in selected}
+    here = {one.name.table for one in selected} | unreadable.keys()
     there = {name for name in ports.replica.table_names(policy.replica.database) if policy.selects(name)}
     # What no policy brings may live beside the replica: of it nothing is at the source.
-    alone = tables_in_bulk(ports.replica, policy.replica.database, sorted(there - here))
+    alone, _ = readable_tables(ports.replica, policy.replica.database, sorted(there - here))
     left_out |= {one.name.table: f"on the replica alone: {why}" for one in alone if (why := policy.left_out(one))}
     names = here | there
     wanted = names & set(only) if only else names | {DATABASE}

@@ -1,14 +1,14 @@
 """Read a Hive metastore (4.1 or later) through its Thrift API."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from hive_metastore import ttypes
 
 from twinhive.core.model import thrift_objects as objects
 from twinhive.core.model.changes.events import EventRow
 from twinhive.core.model.constraints import Constraint, constraints_of
-from twinhive.core.model.errors import Missing, Refused
+from twinhive.core.model.errors import Missing, Refused, Unreadable, together
 from twinhive.core.model.files import qualified
 from twinhive.core.model.log_access import LogAccess
 from twinhive.core.model.names import DEFAULT_PARTITION, TableName, partition_values
@@ -20,6 +20,8 @@ from twinhive.hive.adapters.hive.log_rights import LogRights
 from twinhive.hive.adapters.hive.thrift_connection import AS_STORED, Request
 from twinhive.hive.adapters.hive.thrift_failover import Connections
 from twinhive.hive.adapters.hive.thrift_json import tree_of
+
+Object = TypeVar("Object")
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 TABLES_PER_CALL = 200
@@ -124,8 +126,9 @@ class ThriftMetastoreReader:
         return sorted(self._read(f"listing tables of {database}", lambda client: client.get_all_tables(database)))
 
     def tables(self, database: str, names: Sequence[str]) -> list[Table]:
-        """Return the named tables that exist, sorted by name."""
-        found = [table for page in _pages(names, TABLES_PER_CALL) for table in self._tables(database, page)]
+        """Return the named tables that exist, sorted by name. Raises Unreadable, which names those it is about."""
+        pages = _pages(names, TABLES_PER_CALL)
+        found = [table for page in pages for table in _named(page, lambda some: self._tables(database, some))]
         return sorted(found, key=lambda table: table.name)
 
     def table(self, name: TableName) -> Table | None:
@@ -161,10 +164,10 @@ class ThriftMetastoreReader:
         return sorted(names)
 
     def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
-        """Return the named partitions that exist, in the order of their names."""
+        """Return the named partitions that exist, in the order of their names. Raises Unreadable likewise."""
         name_of = {partition_values(name): name for name in names}
         pages = _pages(list(name_of.values()), PARTITIONS_PER_CALL)
-        found = [partition for page in pages for partition in self._partitions(table, page)]
+        found = [one for page in pages for one in _named(page, lambda some: self._partitions(table, some))]
         # Hive reads by several queries: of a partition that is dropped meanwhile it returns a rest without values.
         whole = [partition for partition in found if _as_named(partition.values) in name_of]
         return sorted(whole, key=lambda partition: name_of[_as_named(partition.values)])
@@ -202,9 +205,18 @@ class ThriftMetastoreReader:
 
     def functions(self, database: str) -> list[Function]:
         """Return all permanent functions of a database, sorted by name."""
-        answer = self._read(f"listing functions of {database}", lambda client: client.get_all_functions())
-        found = [objects.read_function(tree_of(function)) for function in answer.functions or ()]
+        doing = f"listing functions of {database}"
+        try:
+            answer = self._read(doing, lambda client: client.get_all_functions()).functions or ()
+        except Unreadable:
+            # One of another database is no reason.
+            names = self._read(doing, lambda client: client.get_functions(database, "*"))
+            answer = _named(sorted(names), lambda some: [self._function(database, name) for name in some])
+        found = [objects.read_function(tree_of(function)) for function in answer]
         return sorted((function for function in found if function.database == database.lower()), key=_by_name)
+
+    def _function(self, database: str, name: str) -> Any:
+        return self._read(f"reading function {database}.{name}", lambda client: client.get_function(database, name))
 
     def _check_there(self, name: TableName) -> None:
         if self.table(name) is None:
@@ -223,7 +235,7 @@ class ThriftMetastoreReader:
         )
         try:
             answer = self._read(
-                f"reading {len(names)} tables of {database}",
+                f"reading {_said(names, 'tables')} of {database}",
                 lambda client: client.get_table_objects_by_name_req(request),
             )
         except Missing:
@@ -236,9 +248,11 @@ class ThriftMetastoreReader:
         )
         try:
             answer = self._read(
-                f"reading {len(names)} partitions of {table}",
+                f"reading {_said(names, 'partitions')} of {table}",
                 lambda client: client.get_partitions_by_names_req(request),
             )
+        except Unreadable:
+            raise
         except Refused:
             # Without the table, the server answers with an error that the bindings do not know.
             if self.table(table) is None:
@@ -265,6 +279,28 @@ def _capabilities() -> Any:
 def _pages(names: Sequence[str], size: int) -> Iterator[list[str]]:
     for start in range(0, len(names), size):
         yield list(names[start : start + size])
+
+
+def _named(names: list[str], read: Callable[[list[str]], list[Object]]) -> list[Object]:
+    """Read named objects together, and one by one when not all can be read. Raises Unreadable, which names those."""
+    try:
+        return read(names)
+    except Unreadable:
+        if len(names) == 1:
+            raise
+    found, problems = list[Object](), list[Unreadable]()
+    for name in names:
+        try:
+            found += read([name])
+        except Unreadable as problem:
+            problems.append(problem)
+    if problems:
+        raise together(problems, f"{len(problems)} of {len(names)} objects cannot be read")
+    return found
+
+
+def _said(names: Sequence[str], what: str) -> str:
+    return f"{what.removesuffix('s')} {names[0]}" if len(names) == 1 else f"{len(names)} {what}"
 
 
 def _as_named(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -130,7 +130,10 @@ class ThriftRemoteWriter:
 def table_of_answer(body: bytes) -> Table:
     """Read the body of an answer to `get_table_req`. Raises ValueError for anything else."""
     result = ThriftHiveMetastore.get_table_req_result()
-    result.read(TBinaryProtocolAccelerated(TMemoryBuffer(body), string_length_limit=None))
+    try:
+        result.read(TBinaryProtocolAccelerated(TMemoryBuffer(body), string_length_limit=None))
+    except Exception as error:  # whatever the library throws at bytes that it cannot read
+        raise ValueError(f"an answer that cannot be read: {error}") from error
     if result.success is None or result.success.table is None:
         raise ValueError("an answer without a table")
     return objects.read_table(tree_of(result.success.table))

@@ -5,7 +5,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.tjson import Tree, from_text
 from twinhive.hive.adapters.hive.hive_reader import CATALOG
 from twinhive.hive.adapters.hive.hive_writing import WritingMetastore, restated
-from twinhive.hive.adapters.hive.thrift_binary import call_with
+from twinhive.hive.adapters.hive.thrift_binary import arguments_of, call_with
 
 _HIVE = "hive"
 # ColumnStatistics, ColumnStatisticsDesc
@@ -28,7 +28,7 @@ class StatisticsWrites(WritingMetastore):
         doing = f"writing statistics of {table}"
         try:
             method, request = _request(table, from_text(statistics))
-            self._write(doing, lambda client: call_with(client, method, request))
+            arguments = arguments_of(method, request)
         except (ValueError, KeyError, TypeError) as error:
             raise Refused(
                 f"{doing}: they cannot be read",
@@ -36,6 +36,8 @@ class StatisticsWrites(WritingMetastore):
                 expected="ColumnStatistics in Thrift's JSON",
                 next_step="skip their event, and ANALYZE the table at the source",
             ) from error
+        try:
+            self._write(doing, lambda client: call_with(client, method, arguments))
         except Refused as refusal:
             if self.table(table) is None:
                 raise restated(refusal, Missing, f"{doing}: there is no such table") from refusal

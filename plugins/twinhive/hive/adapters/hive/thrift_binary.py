@@ -35,13 +35,16 @@ def bytes_of(text: str) -> bytes:
     return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
 
 
-def call_with(client: Any, method: str, argument: Tree) -> Any:
-    """Call a method of a generated client whose one argument is a struct, given as a tree."""
-    arguments = getattr(ThriftHiveMetastore, f"{method}_args")
-    sent = encoded(arguments, {"1": {"rec": argument}})
+def arguments_of(method: str, argument: Tree) -> bytes:
+    """Write the arguments of a method whose one is a struct, given as a tree. Raises ValueError as `encoded` does."""
+    return encoded(getattr(ThriftHiveMetastore, f"{method}_args"), {"1": {"rec": argument}})
+
+
+def call_with(client: Any, method: str, arguments: bytes) -> Any:
+    """Call a method of a generated client."""
     out = client._oprot
     out.writeMessageBegin(method, TMessageType.CALL, client._seqid)
-    out.trans.write(sent)
+    out.trans.write(arguments)
     out.writeMessageEnd()
     out.trans.flush()
     return getattr(client, f"recv_{method}")()

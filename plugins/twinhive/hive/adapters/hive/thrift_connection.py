@@ -13,7 +13,7 @@ from thrift.Thrift import TException
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
-from twinhive.core.model.errors import TwinhiveError, Unwell
+from twinhive.core.model.errors import Refused, TwinhiveError, Unreadable, Unwell
 from twinhive.hive.adapters.hive.client_bindings import read_lists_that_are_keys
 from twinhive.hive.adapters.hive.thrift_failures import failure
 
@@ -55,6 +55,16 @@ class Request:
     explain: Callable[["ThriftConnection", TException], TwinhiveError | None] | None = None
 
 
+class _Transport(TBufferedTransport):  # type: ignore[misc] # the library has no types
+    """Know whether a request has left."""
+
+    has_sent = False
+
+    def flush(self) -> None:
+        self.has_sent = True
+        super().flush()
+
+
 class ThriftConnection:
     """One open connection. An error that leaves a half-read answer behind closes it."""
 
@@ -62,7 +72,7 @@ class ThriftConnection:
         self.address = address
         self.process = os.getpid()
         self._socket = TSocket(address.host, address.port, socket_keepalive=True)
-        self._transport = TBufferedTransport(self._socket)
+        self._transport = _Transport(self._socket)
         # Event messages may be longer than the 16 MB that the library allows by default.
         protocol = TBinaryProtocolAccelerated(self._transport, string_length_limit=None)
         self._client = ThriftHiveMetastore.Client(protocol)
@@ -81,7 +91,11 @@ class ThriftConnection:
         return self.process == os.getpid() and bool(self._transport.isOpen())
 
     def call(self, request: Request) -> Any:
-        """Send one request. Transport errors pass through, answers of refusal become ours."""
+        """Send one request. Transport errors pass through, answers of refusal become ours.
+
+        So does whatever else the library throws. Raises Unreadable for an answer that it cannot read.
+        """
+        self._transport.has_sent = False
         try:
             return request.call(self._client)
         except TRANSPORT_ERRORS:
@@ -92,6 +106,11 @@ class ThriftConnection:
                 self.close()
             explained = request.explain(self, error) if request.explain else None
             raise explained or self._failure(request, error) from error
+        except Exception as error:
+            self.close()
+            if isinstance(error, TwinhiveError):
+                raise
+            raise self._unreadable(request, error) from error
         except BaseException:
             # The answer is still under way: the next call on this connection would take it for its own.
             self.close()
@@ -103,6 +122,22 @@ class ThriftConnection:
             # The thread that serves this connection may hold what is broken.
             self.close()
         return found
+
+    def _unreadable(self, request: Request, error: Exception) -> TwinhiveError:
+        found = f"{type(error).__name__}: {error}"
+        if self._transport.has_sent:
+            return Unreadable(
+                f"{request.doing}: what the metastore at {self.address} answered cannot be read",
+                found=found,
+                expected="texts and numbers as Hive writes them",
+                next_step="look at the object in Hive (DESCRIBE FORMATTED), and correct it there, or leave it out",
+            )
+        return Refused(
+            f"{request.doing}: this cannot be sent to a metastore",
+            found=found,
+            expected="texts and numbers that Thrift can hold",
+            next_step="look at the object where it comes from (DESCRIBE FORMATTED), and correct it there",
+        )
 
     def _is_well(self) -> bool:
         """True when the metastore still reads its database for us."""
