@@ -305,8 +305,11 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
             tree["12"] = {"str": "EXTERNAL_TABLE"}
             parameters |= {"EXTERNAL": "TRUE", "TRANSLATED_TO_EXTERNAL": "TRUE", "external.table.purge": "TRUE"}
         self._tables_made += 1
-        tree |= self._of_this_metastore(parameters) | {"25": {"i64": self._tables_made}}
+        tree |= self._of_this_metastore(parameters) | {"14": {"tf": 0}, "25": {"i64": self._tables_made}}
         kept = read_table(tree)
+        if kept.has_files and kept.kind is not TableKind.MATERIALIZED_VIEW:
+            tree.pop("10", None)  # texts of views
+            tree.pop("11", None)
         if kept.has_files and kept.location is None:
             parent = database.location if kept.kind is TableKind.EXTERNAL else self._managed_directory(database)
             put_location(tree, "7", f"{parent}/{default_directory(table.name.table)}")

@@ -179,7 +179,11 @@ class PartitionsInMemory(MetastoreState):
         tree = fresh_partition(replace(partition, location=partition.location or default_location))
         parameters = tree["7"]["map"][3]
         tree["7"] = text_map({"transient_lastDdlTime": str(self._log.now()), **parameters})
-        tree |= {"4": {"i32": self._log.now()}, "9": {"str": "hive"}}
+        tree |= {"4": {"i32": self._log.now()}, "9": {"str": "hive"}, "10": {"i64": -1}}
+        sd = tree["6"]["rec"]
+        if serde := sd.get("7", {}).get("rec"):
+            # Name, library and parameters: of others Hive's own queries know nothing.
+            tree["6"] = {"rec": sd | {"7": {"rec": {field: serde[field] for field in "123" if field in serde}}}}
         if location := partition.location or default_location:
             put_location(tree, "6", location)
         return read_partition(tree)
