@@ -1,5 +1,6 @@
 """Hold the fake and the real metastore to the same behaviour when databases, tables and partitions change."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -9,11 +10,13 @@ import pytest
 from tests.support.hive.contract_metastores import SourceCluster, a_database_on, created
 from tests.support.hive.metastore_objects import a_partition, a_table, a_view
 from tests.support.users.source_writer import SourceWriter
+from twinhive.core.model.column_types import may_become
 from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused
 from twinhive.core.model.files import join
 from twinhive.core.model.marks import SOURCE_FOR, STAMP
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import DDL_TIME, Parameters, Partition, Table, TableKind
+from twinhive.core.model.thrift_objects import columns_of_partition, with_columns_of
 from twinhive.core.model.tjson import from_text, to_text
 from twinhive.core.ports import FileWriter, MetastoreWriter
 from twinhive.core.step.parameter_changes import change_table
@@ -168,6 +171,39 @@ def test_statistics_stay_as_given_whatever_the_directory_holds(place: Place) -> 
     place.metastore.alter_partitions([partition.with_parameters(STATISTICS)])
     (found,) = place.partitions("u")
     assert spoken(found.parameters) == STATISTICS
+
+
+TYPES = (
+    *("void", "boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "decimal(10,2)", "decimal(12,3)"),
+    *("string", "varchar(10)", "char(5)", "date", "timestamp", "timestamp with local time zone", "binary"),
+    *("array<int>", "array<string>", "map<string,int>", "struct<a:int>", "struct<b:string>", "uniontype<int,string>"),
+)
+
+
+def test_columns_become_others_by_one_rule(metastore: MetastoreWriter, database: str) -> None:
+    """A refusal names all columns that may not, whatever the others."""
+    for number, old in enumerate(TYPES):
+        columns = tuple((f"c{of}", old) for of in range(len(TYPES)))
+        made = created(metastore, replace(a_table(database, f"t{number}"), columns=columns))
+        wanted = tuple((f"c{of}", new) for of, new in enumerate(TYPES))
+        refused = {f"c{of}" for of, new in enumerate(TYPES) if not may_become(old, new)}
+        with pytest.raises(Refused) as refusal:
+            metastore.alter_table(made.name, replace(made, columns=wanted))
+        assert set(re.findall(r"\bc\d+\b", str(refusal.value.found))) == refused, old
+
+
+def test_all_columns_go_and_come_again_as_others_with_cascade(metastore: MetastoreWriter, database: str) -> None:
+    made = created(metastore, replace(a_table(database, "t", ("p",)), columns=(("a", "string"), ("b", "int"))))
+    metastore.add_partitions([a_partition(made, "1")])
+    with pytest.raises(Refused):
+        metastore.alter_table(made.name, replace(made, columns=(("a", "int"), ("b", "int"))), cascade=True)
+    metastore.alter_table(made.name, replace(made, columns=()))
+    metastore.alter_table(made.name, replace(made, columns=(("a", "int"), ("b", "int"))), cascade=True)
+    (partition,) = metastore.partitions(made.name, ["p=1"])
+    assert columns_of_partition(partition) == (("a", "int"), ("b", "int"))
+    metastore.alter_partitions([with_columns_of(partition, replace(made, columns=(("a", "map<int,int>"),)))])
+    (partition,) = metastore.partitions(made.name, ["p=1"])
+    assert columns_of_partition(partition) == (("a", "map<int,int>"),)
 
 
 def test_only_cascade_reaches_partitions(metastore: MetastoreWriter, database: str) -> None:

@@ -10,7 +10,8 @@ from tests.support.hive.fake_details import DetailsInMemory
 from tests.support.hive.fake_partitions import PartitionsInMemory
 from tests.support.hive.fake_state import is_managed, is_translated, owns_files, put_location, text_map
 from twinhive.core.model.changes.events import EventRow
-from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Refused
+from twinhive.core.model.column_types import may_become
+from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Refused, Unexplained
 from twinhive.core.model.files import is_below, relative_to
 from twinhive.core.model.log_access import Caller, LogAccess
 from twinhive.core.model.marks import LAST_ID, SOURCE_FOR, STAMP, TARGET_FOR
@@ -53,9 +54,9 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
     """Be both metastore ports, with a notification log, and what else users of a source do.
 
     `down` makes every call fail, `guards_log` those that read the log; `translates_managed` turns managed
-    tables into external ones, as Hive's metadata transformer does. With `files`, directories are made, moved
-    and deleted as Hive does, events name files, and the change manager of `files` keeps what databases with
-    `repl.source.for` lose.
+    tables into external ones, as Hive's metadata transformer does; `takes_all_types` lets columns become any
+    others. With `files`, directories are made, moved and deleted as Hive does, events name files, and the change
+    manager of `files` keeps what databases with `repl.source.for` lose.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
     ) -> None:
         super().__init__(file_system=file_system, log_id=log_id, addresses=addresses, files=files)
         self.translates_managed = False
+        self.takes_all_types = False
         self._tables_made = 0
 
     def addresses(self) -> tuple[str, ...]:
@@ -226,6 +228,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
             database = self._existing_database(table.name.database)
             if table.name != name and table.name in self._tables:
                 raise AlreadyThere(f"table {table.name} exists already")
+            self._check_columns(before, table)
             target = self._place_of_renamed(before, table, database)
             if target and before.name.database != database.name:
                 self._refuse_moving_between(self._existing_database(before.name.database), database)
@@ -353,6 +356,19 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
 
     def _managed_directory(self, database: Database) -> str:
         return database.managed_location or f"{self.managed_warehouse}/{database.name}.db"
+
+    def _check_columns(self, before: Table, after: Table) -> None:
+        """Refuse types as Hive does unless `metastore.disallow.incompatible.col.type.changes` is false."""
+        pairs = zip(before.columns, after.columns, strict=False)
+        refused = [name for (_, old), (name, new) in pairs if not may_become(old, new)]
+        if refused and before.has_files and not self.takes_all_types:
+            raise Unexplained(
+                f"altering table {before.name}",
+                found="InvalidOperationException: The following columns have types incompatible with the existing "
+                f"columns in their respective positions :\n{','.join(refused)}",
+                expected="columns that may become others",
+                next_step="see the log of the metastore",
+            )
 
     def _rename_state(self, before: Table, after: Table, *, moves: bool, cascade: bool) -> None:
         """Put the table and what hangs on it under its name as it is now."""

@@ -151,6 +151,11 @@ class SourceWriter:
         (name, _), *others = found.columns
         self._alter(found, replace(found, columns=((name, kind), *others)))
 
+    def set_columns(self, table: str, columns: Sequence[tuple[str, str]], *, cascade: bool = False) -> None:
+        """Give a table these columns instead of its own, as REPLACE COLUMNS does."""
+        found = self.table(table)
+        self._alter(found, replace(found, columns=tuple(columns)), cascade=cascade)
+
     def add_partitions(self, table: str, partitions: Mapping[Values, Contents]) -> None:
         """Add partitions in their default places, by one call, their files already there."""
         found = self.table(table)
@@ -162,6 +167,11 @@ class SourceWriter:
                 self._put(location, files)
             made.append(objects.a_partition(found, *values, location=location))
         self.metastore.add_partitions(made)
+
+    def add_at(self, table: str, values: Values, location: str) -> None:
+        """Add a partition in a place of its own, with the files that are there."""
+        found = self.table(table)
+        self.metastore.add_partitions([objects.a_partition(found, *values, location=location)])
 
     def drop_partitions(self, table: str, partitions: Sequence[Values]) -> None:
         """Drop partitions with their files, by one call."""

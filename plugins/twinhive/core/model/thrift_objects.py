@@ -193,7 +193,7 @@ def fresh_table(table: Table) -> Tree:
         keys = [(key, "") for key in table.partition_keys]
         tree[_TABLE_KEYS] = _records(_with_columns(_items(tree, _TABLE_KEYS), keys))
     sd = _placed(_record(tree, _TABLE_SD), table.location)
-    if table.columns:
+    if table.columns or _COLUMNS in sd:
         sd[_COLUMNS] = _records(_with_columns(_items(sd, _COLUMNS), table.columns))
     tree[_TABLE_SD] = {"rec": sd}
     return tree

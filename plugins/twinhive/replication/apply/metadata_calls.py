@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from twinhive.core.model.errors import ActNow, Missing
+from twinhive.core.model.column_types import with_columns_that_stay
+from twinhive.core.model.errors import ActNow, Missing, Refused
 from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import resync
@@ -39,9 +40,27 @@ def create_table(target: Target, made: Table) -> None:
 
 
 def alter_table(target: Target, there: Table, after: Table, *, cascade: bool = False) -> None:
-    """Replace a table, unless somebody else has changed it meanwhile."""
+    """Replace a table, unless somebody else has changed it meanwhile.
+
+    Columns that the metastore does not let become others in one call become them in two, as their owner has done it:
+    first the table loses them, as it is otherwise. Its files and partitions stay, and who was killed in between is
+    followed by one call.
+    """
     leave_for(target, there, after)
-    target.replica.alter_table(there.name, after, expected=there.parameters.get(STAMP), cascade=cascade)
+    expected = there.parameters.get(STAMP)
+    try:
+        target.replica.alter_table(there.name, after, expected=expected, cascade=cascade)
+    except Refused:
+        begun = with_columns_that_stay(there, after)
+        if begun is None:
+            raise
+        target.replica.alter_table(there.name, begun, expected=expected)
+        try:
+            target.replica.alter_table(there.name, after, expected=expected, cascade=cascade)
+        except ActNow:
+            # It was something else: what was there is there again.
+            target.replica.alter_table(there.name, there, expected=expected)
+            raise
     if cascade or after.name != there.name:
         target.twin.drop_table(there.name)
     target.twin.put_table(after)
