@@ -35,6 +35,16 @@ def shortened(name: str, room: int, before_hash: str = "-") -> str:
     return content[: room - len(end)].decode("utf-8", "ignore") + end
 
 
+def partition_path(name: str) -> str:
+    """Return the directory of a partition of this name, below another one: each part of the name fits on HDFS."""
+    return "/".join(shortened(part, LONGEST, _CUT) for part in name.split("/"))
+
+
+def is_cut(path: str) -> bool:
+    """True for a path that does not say the whole name of what it was made for."""
+    return _CUT in path
+
+
 def is_altered(file: str) -> bool:
     """True when the name of a file may not be the text that it is named by: what is in the file has to say that."""
     return "%" in file

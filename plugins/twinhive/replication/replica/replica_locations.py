@@ -12,7 +12,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from twinhive.core.model.file_names import file_name
+from twinhive.core.model.file_names import file_name, partition_path
 from twinhive.core.model.files import is_below, join, relative_to
 from twinhive.core.model.marks import SOURCE_PLACE, Stamp, stamped
 from twinhive.core.model.objects import Parameters, Partition, Table
@@ -35,7 +35,7 @@ def relative_place(table: Table, partition: Partition) -> str:
         # What only looks as if it lay below the table lies elsewhere.
         if not leads_elsewhere(relative):
             return relative
-    return partition.name(table.partition_keys)
+    return partition_path(partition.name(table.partition_keys))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class TablePlacement:
         """Return a partition's directory relative to the table's, on the replica."""
         if self.contents_of is None:
             return relative_place(self.source, partition)
-        return f"{CONTENTS}/{self.contents_of}/{partition.name(self.source.partition_keys)}"
+        return f"{CONTENTS}/{self.contents_of}/{partition_path(partition.name(self.source.partition_keys))}"
 
     def partition(self, partition: Partition, stamp: Stamp) -> Partition:
         """Place a partition; one of a view has no place."""
@@ -142,8 +142,8 @@ def table_directory(root: str, table: str, event: int | str) -> str:
 
 
 def partition_directory(table_location: str, event: int | str, partition: str) -> str:
-    """Return the directory of a partition's content as of an event."""
-    return join(table_location, CONTENTS, str(event), partition)
+    """Return the directory of a partition's content as of an event; `partition` is its name."""
+    return join(table_location, CONTENTS, str(event), partition_path(partition))
 
 
 def silent_key(event_id: int, token: str) -> str:

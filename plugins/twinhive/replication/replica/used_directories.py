@@ -11,6 +11,7 @@ from contextlib import suppress
 from posixpath import normpath
 
 from twinhive.core.model.errors import Missing
+from twinhive.core.model.file_names import is_cut
 from twinhive.core.model.files import is_below, parent, relative_to
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database, Table
@@ -136,7 +137,7 @@ def used_by_name(replica: MetastoreReader, database: str, root: str, directory: 
         return True
     names = below.split("/")[2 if below.partition("/")[0] == CONTENTS else 0 :]
     with suppress(Missing):
-        is_one = len(names) == len(table.partition_keys)
+        is_one = len(names) == len(table.partition_keys) and not is_cut(below)
         found = (
             replica.partition_locations_of(table, ["/".join(names)]) if is_one else replica.partition_locations(table)
         )

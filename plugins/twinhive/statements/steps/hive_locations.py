@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from twinhive.core.directory_marks.directories import Owned, is_empty, mark_table, table_mark, table_of
 from twinhive.core.model.errors import Foreign, Missing, TryAgain
+from twinhive.core.model.file_names import partition_path
 from twinhive.core.model.files import base_name, is_below, join
 from twinhive.core.model.names import default_directory
 from twinhive.core.model.next_steps import RETRIES
@@ -73,7 +74,7 @@ class _Moving:
             yield self.ports.replica.partitions(table.name, names[start : start + per_call])
 
     def _partitions(self, table: Table, partitions: Sequence[Partition], place: str) -> int:
-        wanted = [one.at(table.name, join(place, one.name(table.partition_keys))) for one in partitions]
+        wanted = [one.at(table.name, join(place, partition_path(one.name(table.partition_keys)))) for one in partitions]
         moves = [(now, then) for now, then in zip(partitions, wanted, strict=True) if now.location != then.location]
         for start in range(0, len(moves), _SWITCHED_TOGETHER):
             some = moves[start : start + _SWITCHED_TOGETHER]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, groupby, islice
 
 from twinhive.core.model.errors import Foreign, Missing
+from twinhive.core.model.file_names import partition_path
 from twinhive.core.model.files import (
     Creation,
     FileStatus,
@@ -172,7 +173,7 @@ class Keeper:
             some = leaves[start : start + most]
             there = {one.values for one in metastore.partitions(name, some)}
             made = [
-                one.at(name, join(place, one.name(keys))).with_parameters(_plain(one.parameters))
+                one.at(name, join(place, partition_path(one.name(keys)))).with_parameters(_plain(one.parameters))
                 for one in metastore.partitions(table.name, some)
                 if one.values not in there
             ]
@@ -195,7 +196,7 @@ class Keeper:
 
 def _copies(leaves: Sequence[DivergedLeaf], place: str) -> Iterator[tuple[FileStatus, str]]:
     for one in leaves:
-        directory = join(place, one.leaf) if one.leaf else place
+        directory = join(place, partition_path(one.leaf)) if one.leaf else place
         for relative, status in one.files:
             yield status, join(directory, *relative.split("/"))
 
