@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class FileSystemEndpoint:
-    """A file system: scheme and authority, Hadoop properties, and the user we are there."""
+    """A file system: scheme and authority, Hadoop properties, the user we are there; what else it is called, besides
+    what the properties tell.
+    """
 
     root: str
     properties: Mapping[str, str]
     user: str | None
+    also: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -27,17 +27,26 @@ _FOREIGN_DATABASE, _FOREIGN_NAME = "4", "5"
 
 def decode_message(row: EventRow) -> dict[str, Any]:
     """Return the message's fields. Raises ActNow for one that cannot be read."""
-    message_format = row.message_format.lower()
-    if message_format not in (*_PLAIN, *_GZIPPED):
-        raise unreadable(row, f"format {row.message_format!r}", f"one of {', '.join((*_PLAIN, *_GZIPPED))}")
+    text = message_text(row)
     try:
-        fields = parse_json(_text(row, is_packed=message_format in _GZIPPED))
-    # zlib's own error is no ValueError, a cut gzip stream raises EOFError.
-    except (ValueError, OSError, EOFError, zlib.error) as error:
+        fields = parse_json(text)
+    except ValueError as error:
         raise unreadable(row, f"{type(error).__name__}: {error}") from error
     if not isinstance(fields, dict):
         raise unreadable(row, f"JSON of type {type(fields).__name__}", "an object")
     return fields
+
+
+def message_text(row: EventRow) -> str:
+    """Return the message as JSON. Raises ActNow for one that cannot be read."""
+    message_format = row.message_format.lower()
+    if message_format not in (*_PLAIN, *_GZIPPED):
+        raise unreadable(row, f"format {row.message_format!r}", f"one of {', '.join((*_PLAIN, *_GZIPPED))}")
+    try:
+        return _text(row, is_packed=message_format in _GZIPPED)
+    # zlib's own error is no ValueError, a cut gzip stream raises EOFError.
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        raise unreadable(row, f"{type(error).__name__}: {error}") from error
 
 
 def _text(row: EventRow, *, is_packed: bool) -> str:

@@ -43,6 +43,8 @@ class FileSystemSettings(Strict):
     """user on the file system. Without it the connection's, else the process'"""
     hadoop: Mapping[str, str] = {}
     """properties of Hadoop's client; they win over those of the connection. No Hadoop file is read"""
+    also: tuple[RootUri, ...] = ()
+    """what else locations call it, besides the nameservice and the NameNodes that `hadoop` tells: `hdfs://old-name:8020`"""
 
     @model_validator(mode="after")
     def _one_of(self) -> "FileSystemSettings":

@@ -2,18 +2,21 @@
 
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import cast
 
 from twinhive.core.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.file_system_names import OneFileSystem, other_names
 from twinhive.core.model.files import authority, qualified
 from twinhive.core.model.next_steps import DUMP_ROOT, correct
 from twinhive.core.model.placement.kept_copies import KeptCopies
 from twinhive.core.model.policy import DatabaseAddress, Policy
 from twinhive.core.model.text import Again
-from twinhive.core.ports import ReadPorts, SourceMarker, TreePorts, WritePorts
+from twinhive.core.ports import MetastoreReader, ReadPorts, SourceMarker, TreePorts, WritePorts
 from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.hive.adapters.hive.hive_table_writer import ThriftTableWriter
+from twinhive.hive.events.one_file_system import OneNamedReader
 from twinhive.runtime.settings import ClusterSettings, Configuration, PlacementSettings, PolicySettings, Resolve
 from twinhive.runtime.wiring.file_wiring import files, lease_keeper
 from twinhive.runtime.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
@@ -111,6 +114,8 @@ class Wiring:
             self._servers_of(self.settings.source.cluster, self.source_endpoint),
             self._servers_of(self.settings.replica.cluster, self.replica_endpoint),
             self.dump_endpoint,
+            # What a placement reads of its metastore it also writes there.
+            self.settings.source.database if self.placement is None else None,
         )
 
     def _servers_of(self, cluster: str, files: FileSystemEndpoint) -> "Servers":
@@ -126,12 +131,17 @@ class Servers:
     files: FileSystemEndpoint
 
 
-def ports_between(source: Servers, replica: Servers, dumps: FileSystemEndpoint) -> WritePorts:
-    """Return what changing steps use to bring a source to a replica; `dumps` is where the dumps lie."""
+def ports_between(
+    source: Servers, replica: Servers, dumps: FileSystemEndpoint, database: str | None = None
+) -> WritePorts:
+    """Return what changing steps use to bring a source to a replica; `dumps` is where the dumps lie.
+
+    Of the database, places are told by the one name of the source's file system, whatever they call it.
+    """
     at_source = metastore(source.metastore)
     tree_lease = lease_keeper(replica.files, SETTLE_SECONDS)
     return WritePorts(
-        source=at_source,
+        source=at_source if database is None else with_one_name(at_source, source.files, database),
         replica=metastore(replica.metastore),
         source_files=files(source.files),
         replica_files=files(replica.files),
@@ -147,6 +157,13 @@ def metastore(endpoint: MetastoreEndpoint) -> ThriftMetastore:
     """Return the client of a metastore, one for each endpoint in a process."""
     of_cluster = endpoint.cluster, endpoint.file_system
     return ThriftMetastore(endpoint.addresses, endpoint.timeout_seconds, endpoint.user, *of_cluster)
+
+
+def with_one_name(source: MetastoreReader, files: FileSystemEndpoint, database: str) -> MetastoreReader:
+    """Return a source that calls its file system as its settings do, wherever locations of a database do otherwise."""
+    others = other_names(files.root, files.properties, files.also)
+    one = OneFileSystem(files.root, others)
+    return cast(MetastoreReader, OneNamedReader(source, one, database)) if others else source
 
 
 def source_marker(source: ThriftMetastore) -> SourceMarker:

@@ -64,7 +64,7 @@ def _of_clusters_file(uri: str) -> tuple[str, int]:
 def file_system_endpoint(settings: FileSystemSettings, resolve: Resolve) -> FileSystemEndpoint:
     """Resolve a file system; a connection's extra holds `uri`, `user` (before its login) and `hadoop` (properties)."""
     if not settings.connection:
-        return FileSystemEndpoint(settings.uri or "", settings.hadoop, settings.user)
+        return FileSystemEndpoint(settings.uri or "", settings.hadoop, settings.user, also=settings.also)
     connection = resolve(settings.connection)
     root = connection.extra.get("uri") or _hdfs_uri(connection)
     if "://" not in root:
@@ -77,7 +77,7 @@ def file_system_endpoint(settings: FileSystemSettings, resolve: Resolve) -> File
         )
     properties = {**{key: str(value) for key, value in own.items()}, **settings.hadoop}
     user = settings.user or connection.extra.get("user") or connection.login
-    return FileSystemEndpoint(root.rstrip("/"), properties, user)
+    return FileSystemEndpoint(root.rstrip("/"), properties, user, also=settings.also)
 
 
 def _unusable(connection: Connection, found: str, expected: str) -> InvalidSettings:

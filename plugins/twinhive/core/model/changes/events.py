@@ -9,7 +9,8 @@ class EventRow:
     """One row of NOTIFICATION_LOG. `event_id` is 64 bits wide, `time` is epoch seconds (0: not the log's own text).
 
     `database` and `table` are None for events that concern neither (transactions); for a rename
-    they hold the *new* names, the message holds the old ones.
+    they hold the *new* names, the message holds the old ones. `digest` is that of the message as the log has it, where
+    this one was written anew since.
     """
 
     event_id: int
@@ -20,13 +21,14 @@ class EventRow:
     table: str | None
     message: str = field(repr=False)
     message_format: str
+    digest: str = field(default="", kw_only=True)
 
     @property
     def position(self) -> "Position":
         """Return what identifies this event in its log; of a row that is not as the log has it, its id alone."""
         if not self.time:
             return Position(self.event_id)
-        digest = hashlib.sha256(self.message.encode()).hexdigest()[:32]
+        digest = self.digest or hashlib.sha256(self.message.encode()).hexdigest()[:32]
         return Position(self.event_id, self.time, digest)
 
 
