@@ -11,7 +11,9 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.cluster_comparison import assert_equal_twin
 from tests.support.worlds.external_comparison import assert_external_twin
+from twinhive.core.model.files import ChecksumForm
 from twinhive.core.model.names import TableName
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.operations.actions.resync import Resync
 
 pytestmark = pytest.mark.sandbox
@@ -101,6 +103,31 @@ def test_partitions_whose_names_are_longer_than_hdfs_takes(
     assert_equal_twin(east, database, west)
 
 
+def test_an_archived_partition_lets_its_table_wait(
+    users: ExternalUsers, east: Warehouse, west: Warehouse, policies: PolicyFiles, report
+) -> None:
+    database = users.database
+    policies.add(database)
+    wiring = policies.wiring(database)
+    policy, ports = wiring.policy, wiring.write_ports()
+    users.create_table("parts", ("p",))
+    users.add_partitions("parts", {("a",): [b"one"], ("b",): [b"two"]})
+    users.create_table("plain", files=[b"one"])
+    policies.run(database, report=report)
+    before = users.location("parts", ("a",))
+    users.set_partition_location("parts", ("a",), before.replace("hdfs://", "har://hdfs-") + "/data.har")
+    users.insert("plain", None, [b"more"])
+    follow(policies, database, report)
+    frozen = frozen_tables(ports.replica.database(database).parameters)
+    assert list(frozen) == ["parts"]
+    assert "UNARCHIVE PARTITION" in frozen["parts"]
+    Resync(policy, "parts", {"by": "test"}).run(ports)
+    follow(policies, database, report)
+    users.set_partition_location("parts", ("a",), before)
+    follow(policies, database, report)
+    assert_equal_twin(east, database, west)
+
+
 def test_locations_that_name_the_namenode(
     users: ExternalUsers, sandbox: Sandbox, east: Warehouse, west: Warehouse, policies: PolicyFiles, report
 ) -> None:
@@ -110,6 +137,10 @@ def test_locations_that_name_the_namenode(
     policies.add(database, external_tables={"base_directory": f"hdfs://west/ext/{database}"})
     wiring = policies.wiring(database)
     policy, ports = wiring.policy, wiring.write_ports()
+
+    def in_one_name(place: str) -> str:
+        return place.replace(namenode, "hdfs://east")
+
     users.create_table("plain", files=[b"one"])
     users.create_table("parts", ("p",))
     users.add_partitions("parts", {("a",): [b"two"], ("b",): [b"three"]})
@@ -121,15 +152,23 @@ def test_locations_that_name_the_namenode(
     policies.run(database, report=report)
     policies.copy_external(database, report)
     follow(policies, database, report)
-    users.insert("plain", None, [b"more"])
+    for place in ("plain", "parts/p=c"):
+        users.put(f"{in_one_name(old['plain']).removesuffix('/plain')}/{place}", {"more": b"more"})
+    checksum = users.files.checksum(f"{in_one_name(old['plain'])}/more", ChecksumForm.IDENTITY)
+    users.metastore.fire_insert(TableName(database, "plain"), None, [(f"{old['plain']}/more", checksum)])
     users.set_location("parts", old["parts"])
     users.add_at("parts", ("c",), f"{old['parts']}/p=c")
     follow(policies, database, report)
+    for place in ("plain", "parts/p=c"):
+        name, _, partition = place.partition("/")
+        there = ports.replica.table(TableName(database, name)).location
+        if partition:
+            (found,) = ports.replica.partitions(TableName(database, name), [partition])
+            there = found.location
+        assert ports.replica_files.read(f"{there}/more") == b"more"
     assert_external_twin(ports, policy)
     for name in ("plain", "parts"):
         there = ports.replica.table(TableName(database, name))
         assert namenode not in there.thrift
-    assert (
-        ports.source.table(TableName(database, "plain")).location == f"hdfs://east{old['plain'].removeprefix(namenode)}"
-    )
+    assert ports.source.table(TableName(database, "plain")).location == in_one_name(old["plain"])
     assert users.table("plain").location == old["plain"]  # nothing of the source is changed

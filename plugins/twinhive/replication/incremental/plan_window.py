@@ -2,7 +2,7 @@
 taken up, or with nothing in the log, they have nothing to do.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import wraps
 
@@ -17,6 +17,7 @@ from twinhive.replication.dump.publishing import attempts_of, being_written
 from twinhive.replication.incremental.bounded_window import beside_copies
 from twinhive.replication.incremental.full_resync import range_without_events, read_database, request_all_tables
 from twinhive.replication.incremental.resync_snapshots import first_tables
+from twinhive.replication.incremental.tables_elsewhere import tables_elsewhere, why_it_waits
 from twinhive.replication.incremental.tables_to_resync import request_whole_tables
 from twinhive.replication.incremental.window_requests import freeze_requested
 from twinhive.replication.incremental.window_stage import WindowDraft, WindowStage
@@ -48,11 +49,12 @@ def read_log(run: WindowStage) -> WindowStage:
         found = window_after(ports, beside_copies(ports, policy), run.state.position, stream.skipped)
     event_range = found.event_range
     whole = request_whole_tables(ports, policy, run.state, event_range.rows)
+    waits = tables_elsewhere(ports, policy, whole, run.work.report)
     passes_much = _passes_much(run, event_range, stream.skipped)
-    if not event_range.rows and not whole and not everything and not passes_much:
+    if not event_range.rows and waits.keys() == set(whole) and not everything and not passes_much:
         return run
     window = WindowWriter.begin(stream, event_range, ports.replica)
-    return replace(run, draft=WindowDraft(window, found.is_cut, everything, whole))
+    return replace(run, draft=WindowDraft(window, found.is_cut, everything, whole, waits=waits))
 
 
 def _of_draft(part: Callable[[WindowStage, WindowDraft], WindowStage]) -> Callable[[WindowStage], WindowStage]:
@@ -74,10 +76,11 @@ def read_whole_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
 
     A range that was cut ends before the newest event, so that nothing can be read as it was at its end.
     """
-    if draft.is_cut or not (draft.whole or draft.everything):
+    wanted = [table for table in draft.whole if table not in draft.waits]
+    if draft.is_cut or not (wanted or draft.everything):
         return run
     database = read_database(run.ports, run.policy) if draft.everything else None
-    window = draft.window.with_whole_tables(first_tables(run.ports, run.policy, draft.whole))
+    window = draft.window.with_whole_tables(first_tables(run.ports, run.policy, wanted))
     event_range = window.event_range
     database = database.after(event_range) if database else None
     rows = tuple(row for row in event_range.rows if row.event_id not in window.stream.skipped)
@@ -90,7 +93,7 @@ def read_whole_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
 @_of_draft
 def freeze_requested_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
     """Freeze, under the lease, the tables that have to come whole with a later window: events do not reach them."""
-    return _frozen(run, draft.window, draft.whole)
+    return _frozen(run, draft.window, draft.whole, draft.waits)
 
 
 @_of_draft
@@ -100,18 +103,28 @@ def write_events(run: WindowStage, draft: WindowDraft) -> WindowStage:
     Of what neither the log nor a directory tells any more the table has to come whole: it is asked for, and frozen.
     """
     ports, policy = run.ports, run.policy
-    untold = draft.window.write_events()
+    found = draft.window.write_events()
+    untold, root = found.untold, ports.source_files.root
+    waits = {
+        table: f"since event {one.event_id} {why_it_waits(policy, table, one.partition, one.location, root)}"
+        for table, one in found.away.items()
+    }
+    for table, why in waits.items():
+        run.work.report(f"WAITS: {table}: {why}")
+    run = _frozen(run, draft.window, waits, waits) if waits else run
     for table, event_id in untold.items():
         request_table(ports.replica_files, policy, table, f"event {event_id} changed more than it says", event_id)
     if not untold:
         return run
     # What a rename links to one of these is one with it: the request is for both.
     whole = request_whole_tables(ports, policy, run.state, draft.window.event_range.rows)
-    return _frozen(run, draft.window, whole)
+    return _frozen(run, run.draft.window if run.draft else draft.window, whole)
 
 
-def _frozen(run: WindowStage, window: WindowWriter, whole: Collection[str]) -> WindowStage:
-    frozen = freeze_requested(run.ports, run.work, [table for table in whole if table not in window.passed_over])
+def _frozen(
+    run: WindowStage, window: WindowWriter, whole: Collection[str], why: Mapping[str, str] | None = None
+) -> WindowStage:
+    frozen = freeze_requested(run.ports, run.work, [table for table in whole if table not in window.passed_over], why)
     return run.drafted(window=replace(window, passed_over=window.passed_over | frozen))
 
 

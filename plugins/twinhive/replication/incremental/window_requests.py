@@ -1,6 +1,6 @@
 """Obey what people ask for when a window is cut: tables to resync, events to pass over."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from twinhive.core.model.errors import TryAgain
 from twinhive.core.model.lease_kinds import LeaseKind
@@ -83,7 +83,9 @@ def _newly_skipped(ports: ReadPorts, policy: Policy, dump: Dump) -> list[int]:
     return sorted(held.intersection(wanted))
 
 
-def freeze_requested(ports: WritePorts, work: Work, tables: Sequence[str]) -> frozenset[str]:
+def freeze_requested(
+    ports: WritePorts, work: Work, tables: Sequence[str], why: Mapping[str, str] | None = None
+) -> frozenset[str]:
     """Freeze tables that wait for a later window, so that none of their events stops it; return all frozen tables.
 
     Raises Promoted for a replica that has taken over meanwhile, TryAgain for one that does not follow any more.
@@ -99,7 +101,7 @@ def freeze_requested(ports: WritePorts, work: Work, tables: Sequence[str]) -> fr
             _refuse_other_phase(policy, state_of(database, policy, log_id))
             parameters = database.parameters
             for table in new:
-                parameters = with_frozen(parameters, table, _WAITING)
+                parameters = with_frozen(parameters, table, (why or {}).get(table, _WAITING))
             return parameters
 
         with hold_lease(ports, work, LeaseKind.EVENTS) as lease:

@@ -1,8 +1,8 @@
 """What the parts of the stage `window` hand on, and what they leave for the stages after them."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from twinhive.core.model.batches import Batch
 from twinhive.core.model.marks import ReplicaState
@@ -43,6 +43,7 @@ class WindowDraft:
     is_cut       it ends before the newest event, so that tables that come whole are left to a later one
     everything   the request for all that the policy selects, '' for none; `database` is as it is at the end then
     whole        the tables that have to come whole: all that are asked for
+    waits        those of them that cannot come now, each with the reason
     """
 
     window: WindowWriter
@@ -50,6 +51,7 @@ class WindowDraft:
     everything: str
     whole: tuple[str, ...]
     database: DatabaseState | None = None
+    waits: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

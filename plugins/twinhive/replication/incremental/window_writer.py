@@ -4,7 +4,6 @@ A REPL DUMP of events writes one too, for replicas that are not known.
 """
 
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from twinhive.core.model.batches import Batch
@@ -71,11 +70,11 @@ class WindowWriter:
             self, event_range=event_range, snapshots=snapshots, read=read, passed_over=self.passed_over.union(read)
         )
 
-    def write_events(self) -> Mapping[str, int]:
+    def write_events(self) -> Found:
         """Write the events, with the files that they do not name.
 
         Return the tables of which neither the log nor a directory tells any more what they hold, each with the first
-        event that does not: they have to come whole.
+        event that does not: they have to come whole. And those with a partition that nobody can list.
         """
         files, found = self.stream.ports.dump_files, Found()
         if self.has_files:
@@ -83,7 +82,7 @@ class WindowWriter:
             found = find_unnamed(self.stream, self.event_range, places, self.passed_over)
         files.write(self.attempt.events, self.event_range.pack())
         write_unnamed(files, self.attempt, found.unnamed)
-        return found.untold
+        return found
 
     def with_files(self) -> "WindowWriter":
         """List the files that the events need copied, and find the changes of columns that partitions followed."""

@@ -25,11 +25,9 @@ from twinhive.core.model.changes.kinds import (
     NoContent,
     RenamePartition,
 )
-from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import ChecksumForm, FileStatus, base_name, is_elsewhere, is_hidden, parent
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.text import Clear
 from twinhive.core.ports import if_there
 from twinhive.core.threads.parallel_map import in_threads
 from twinhive.hive.events.decoder import decode_event
@@ -52,6 +50,15 @@ ListedFiles = Mapping[str, FileStatus]
 
 
 @dataclass(frozen=True)
+class Away:
+    """An event that puts a partition where nobody can list it."""
+
+    event_id: int
+    partition: str | None
+    location: str
+
+
+@dataclass(frozen=True)
 class Found:
     """What was found: files of events, and the tables whose content neither log nor directories tell, each with the
     first event that does not.
@@ -59,6 +66,7 @@ class Found:
 
     unnamed: tuple[Unnamed, ...] = ()
     untold: Mapping[str, int] = field(default_factory=dict)
+    away: Mapping[str, Away] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,7 @@ class _Wanted:
 def find_unnamed(stream: EventStream, event_range: EventRange, ask: Ask, aside: Collection[str]) -> Found:
     """Look into the directories that the events of a window have filled, but for tables that are aside.
 
-    Raises ActNow for a partition that was moved to another file system and is there still: nobody can look there.
+    A partition that was moved to another file system and is there still sets its table apart: nobody can look there.
     """
     events, end = [decode_event(row) for row in event_range.rows], event_range.end
     every = [*_created(events), *_moved(events, ask)]
@@ -93,10 +101,12 @@ def _found(looking: "_Looking", wanted: Sequence[_Wanted], end: Position) -> tup
     listings = looking.listings(wanted)
     unnamed: list[Unnamed] = []
     untold: dict[str, int] = {}
+    away: dict[str, Away] = {}
     is_restless = False
     for one, fate in looking.fates(wanted):
         if one.moved and looking.is_away(fate.place) and fate.superseded is None and not fate.is_left:
-            raise _moved_away(one, looking.root)
+            away.setdefault(one.table.name.table, Away(one.event.event_id, one.partition, one.location))
+            continue
         at_event = _at_event(one, fate, listings.get(fate.place))
         files = None if at_event is None else looking.described(at_event)
         is_gone = at_event is not None and files is None
@@ -105,17 +115,7 @@ def _found(looking: "_Looking", wanted: Sequence[_Wanted], end: Position) -> tup
             unnamed.append(Unnamed(one.event.event_id, one.partition or "", files))
         elif is_gone or (one.moved and not _is_passing(fate, end)):
             untold.setdefault(one.table.name.table, one.event.event_id)
-    return Found(tuple(unnamed), untold), is_restless
-
-
-def _moved_away(one: _Wanted, root: str) -> ActNow:
-    return ActNow(
-        f"event {one.event.event_id} puts partition {one.partition} of table {one.table.name} on another file system",
-        found=one.location,
-        expected=f"a directory of {root}",
-        next_step="bring its files back and set its location there, or exclude the table; then "
-        + Clear("the task window"),
-    )
+    return Found(tuple(unnamed), untold, away), is_restless
 
 
 def _created(events: Iterable[Event]) -> Iterator[_Wanted]:

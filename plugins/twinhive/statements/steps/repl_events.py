@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from twinhive.core.model.changes.events import EventRow, Position
-from twinhive.core.model.errors import InvalidSettings, TryAgain
+from twinhive.core.model.errors import ActNow, InvalidSettings, TryAgain
+from twinhive.core.model.text import Again
 from twinhive.core.ports import MetastoreReader, SourcePorts
 from twinhive.core.step.step_base import Report
 from twinhive.hive.events.database_drop import drops_object, last_drops_begin, take
@@ -24,6 +25,7 @@ from twinhive.replication.incremental.window_writer import WindowWriter
 from twinhive.replication.notification_log.drop_lookahead import look_on
 from twinhive.replication.notification_log.dump_checksums import seal_batches
 from twinhive.replication.notification_log.event_stream import EventStream
+from twinhive.replication.notification_log.unnamed_files import Away
 from twinhive.replication.replica.source_scope import read_scope
 from twinhive.statements.steps.repl_dump_options import DumpOrder, dumped_database
 from twinhive.statements.steps.scope_changes import newly_included, renamed_in
@@ -179,11 +181,24 @@ def _write_events(ports: SourcePorts, order: DumpOrder, window: WindowWriter) ->
         come_in = _come_in(ports.source, order, window.event_range) - set(window.read)
         if come_in or seal_batches(ports, window.attempt, window.snapshots, window.event_range.end.event_id):
             return come_in
-    untold = window.write_events()
+    found = window.write_events()
+    untold = found.untold
+    for table, away in found.away.items():
+        raise _nobody_lists(table, away, ports.source_files.root)
     if untold and order.is_bounded:
         first = min(untold.values())
         raise _unbounded(order, f"the files of event {first} are gone, so that it needs its whole table")
     return frozenset(untold) or None
+
+
+def _nobody_lists(table: str, away: Away, root: str) -> ActNow:
+    return ActNow(
+        f"event {away.event_id} puts partition {away.partition} of table {table} on another file system",
+        found=away.location,
+        expected=f"a directory of {root}",
+        next_step="bring its files back and set its location there, or leave the table out of the statement; then "
+        + Again(),
+    )
 
 
 def _come_in(source: MetastoreReader, order: DumpOrder, event_range: EventRange) -> frozenset[str]:
