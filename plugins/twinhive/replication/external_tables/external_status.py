@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, ReadPorts
 from twinhive.replication.dump.dump_store import newest_pass
+from twinhive.replication.dump.passes.external_passes import directories_failed
 from twinhive.replication.external_tables.list_external import copies_under_way
 from twinhive.replication.replica.pending_files import pending_names, read_pending
 from twinhive.replication.replica.pending_tables import PendingTable
@@ -24,10 +25,13 @@ def _waits(record: PendingTable) -> str:
 
 
 def last_pass(ports: ReadPorts, policy: Policy) -> str | None:
-    """Return when the newest pass was listed, and how many of its tasks are not done."""
+    """Return when the newest pass was listed, how many of its tasks are not done, how many directories failed."""
     listed = newest_pass(ports.dump_files, policy)
     if listed is None:
         return None
     under_way = copies_under_way(ports, policy)
-    state = f"{under_way} copies of it are not done" if under_way else "all of it copied"
+    failed = directories_failed(ports.replica_files, policy, listed)
+    said = [f"{under_way} copies of it are not done"] if under_way else []
+    said += [f"{failed} of its directories failed: its tasks say why, the next pass tries them again"] if failed else []
+    state = "; ".join(said) or "all of it copied"
     return f"listed {datetime.fromtimestamp(listed.manifest.began, UTC):%Y-%m-%d %H:%M:%S} UTC; {state}"

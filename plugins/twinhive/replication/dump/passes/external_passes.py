@@ -170,6 +170,13 @@ def tasks_under_way(dumps: FileReader, replica: FileReader, policy: Policy) -> i
     return 0 if newest is None else len(_not_ended(replica, policy, newest))
 
 
+def directories_failed(replica: FileReader, policy: Policy, listed: ExternalPass) -> int:
+    """Count the directories that the tasks of a pass could not bring over."""
+    tasks = (batch.name for batch in listed.manifest.batches)
+    results = (read_json(replica, result_path(policy.staging, listed.name, task)) for task in tasks)
+    return sum(int(result.get("failed", 0)) for result in results if result)
+
+
 def last_complete_pass(dumps: FileReader, replica: FileReader, policy: Policy) -> float | None:
     """Return when the newest pass began all of whose tasks have ended.
 
