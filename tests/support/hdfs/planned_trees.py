@@ -77,7 +77,7 @@ def planned(
 
 def actions(plan: Plan) -> dict[str, ActionKind]:
     """Return what is done to each file, and what is deleted."""
-    found = [FileAction.from_line(line) for line in plan.copies()]
+    found = [FileAction.from_line(line) for line in (*plan.copies(), *plan.logs())]
     return {action.relative: action.kind for action in [*found, *plan.deletes()]}
 
 
@@ -88,7 +88,7 @@ def carry_out(plan: Plan, places: Places, east: InMemoryFiles, west: InMemoryFil
         assert west.delete(places.built(action.relative)), action
     for action in plan.directories():
         west.make_directories(_place(places, action))
-    for line in plan.copies():
+    for line in (*plan.copies(), *plan.logs()):
         _copy(FileAction.from_line(line), places, east, west)
     roots = list(plan.new_roots())
     assert plan.replaced.keys() <= set(roots)

@@ -9,9 +9,11 @@ fields are the ones that replication decides upon; where both say something, the
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 
 from twinhive.core.model.constraints import Constraint, TablePair
 from twinhive.core.model.names import TableName, partition_name
+from twinhive.core.model.table_formats import RowFiles, row_files
 
 Parameters = Mapping[str, str]
 DDL_TIME = "transient_lastDdlTime"
@@ -33,6 +35,8 @@ class TableKind(Enum):
     """A managed ACID table: its files mean nothing without the transaction tables."""
     HANDLER = "storage handler"
     """Its rows are not plain files of its directory (Iceberg, HBase, JDBC): a copy of that would not be the table."""
+    OPEN_FORMAT = "open format"
+    """A managed table of Delta or Hudi: a log that no event tells of says which of its files count."""
 
     @property
     def why_left_out(self) -> str | None:
@@ -72,7 +76,8 @@ class TableKind(Enum):
 
 _LEFT_OUT = {
     TableKind.TRANSACTIONAL: "transactional table: not replicated yet",
-    TableKind.HANDLER: "table of a storage handler: its rows are not in its directory",
+    TableKind.HANDLER: "table of a storage handler, a catalog or a list of files: its rows are not in its directory",
+    TableKind.OPEN_FORMAT: "managed table of Delta or Hudi: no event tells of the log that says which files count",
     TableKind.MATERIALIZED_VIEW: "materialized view: the replica's Hive has to build it",
 }
 _KINDS = {
@@ -121,13 +126,21 @@ class Table:
         kind = _KINDS.get(self.table_type, TableKind.EXTERNAL)
         if kind is TableKind.MANAGED and self.parameters.get("transactional", "").lower() == "true":
             return TableKind.TRANSACTIONAL
-        if kind in (TableKind.MANAGED, TableKind.EXTERNAL) and self._has_handler:
+        if kind in (TableKind.MANAGED, TableKind.EXTERNAL) and self.row_files is RowFiles.ELSEWHERE:
             return TableKind.HANDLER
+        if kind is TableKind.MANAGED and self.row_files is RowFiles.LOGGED:
+            return TableKind.OPEN_FORMAT
         return kind
 
+    @cached_property
+    def row_files(self) -> RowFiles:
+        """How its rows follow from its directory."""
+        return row_files(self.parameters, self.thrift)
+
     @property
-    def _has_handler(self) -> bool:
-        return "storage_handler" in self.parameters or self.parameters.get("table_type", "").upper() == "ICEBERG"
+    def has_plain_files(self) -> bool:
+        """True when the visible files of its directories are its rows: a copy of these is a copy of the table."""
+        return self.kind.has_plain_files and self.row_files is RowFiles.ALL
 
     @property
     def is_external(self) -> bool:

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from twinhive.core.model.files import is_below, join, relative_to
+from twinhive.core.model.files import authority, is_below, join, qualified, relative_to
 from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.objects import Database, Function, Parameters, Partition, Table
+from twinhive.core.model.table_formats import PATH, place_of_rows, spark_path
 from twinhive.core.model.tjson import Tree, from_text, to_text
 
 # Database
@@ -42,7 +43,7 @@ _JAVA, _JAR = 1, 1
 
 # StorageDescriptor, SerDeInfo, FieldSchema
 _COLUMNS, _LOCATION, _INPUT_FORMAT, _OUTPUT_FORMAT, _SERDE = "1", "2", "3", "4", "7"
-_SERDE_LIBRARY, _SERDE_PARAMETERS, _SPARK_PATH = "2", "3", "path"
+_SERDE_LIBRARY, _SERDE_PARAMETERS = "2", "3"
 _BUCKET_COLUMNS = "8"
 _COLUMN_NAME, _COLUMN_TYPE = "1", "2"
 _SKEWED, _SKEWED_COLUMNS, _SKEWED_PLACES = "11", "1", "3"
@@ -80,16 +81,16 @@ def read_database(tree: Tree, text: str | None = None) -> Database:
 def read_table(tree: Tree, text: str | None = None) -> Table:
     """Read a table or view; `text` is the TJSON that the tree was parsed from, if it was."""
     sd = _record(tree, _TABLE_SD)
-    table_type = _text(tree, _TABLE_TYPE) or ""
+    table_type, parameters = _text(tree, _TABLE_TYPE) or "", _mapping(tree, _TABLE_PARAMETERS)
     return Table(
         name=TableName((_text(tree, _TABLE_DB) or "").lower(), (_text(tree, _TABLE) or "").lower()),
         table_type=table_type,
-        location=None if table_type == _VIEW else _location(sd, _LOCATION),
+        location=None if table_type == _VIEW else _place(sd, parameters),
         partition_keys=tuple(_text(key, _COLUMN_NAME) or "" for key in _items(tree, _TABLE_KEYS)),
         columns=tuple(
             (_text(column, _COLUMN_NAME) or "", _text(column, _COLUMN_TYPE) or "") for column in _items(sd, _COLUMNS)
         ),
-        parameters=_mapping(tree, _TABLE_PARAMETERS),
+        parameters=parameters,
         thrift=to_text(tree) if text is None else text,
     )
 
@@ -155,10 +156,10 @@ def serde_of(partition: Partition) -> str:
     return _text(_record(sd, _SERDE), _SERDE_LIBRARY) or ""
 
 
-def path_of_spark(one: Table | Partition) -> str | None:
-    """Return the path that Spark reads an object's rows at, and believes before its location; None without one."""
+def named_locations(one: Table | Partition) -> tuple[str | None, str | None]:
+    """Return the two places that the struct of an object names: its location, and its SerDe's path for Spark."""
     sd = _record(from_text(one.thrift), _TABLE_SD if isinstance(one, Table) else _PARTITION_SD)
-    return _mapping(_record(sd, _SERDE), _SERDE_PARAMETERS).get(_SPARK_PATH) or None
+    return _location(sd, _LOCATION), spark_path(_options(sd))
 
 
 def partition_like(
@@ -182,17 +183,22 @@ def fresh_database(database: Database) -> Tree:
     return tree
 
 
-def fresh_table(table: Table) -> Tree:
-    """Return the tree to create a table with: its own, with the fields put back."""
+def fresh_table(table: Table, *, is_new: bool = False) -> Tree:
+    """Return the tree to create a table with, or to alter it: its own, with the fields put back.
+
+    One that is new, or moved, has one place: Spark's name for a directory that is not there stays at its source.
+    """
     tree = _without(from_text(table.thrift), _TABLE_OF_ITS_METASTORE)
     _put(tree, _TABLE, table.name.table)
     _put(tree, _TABLE_DB, table.name.database)
     _put(tree, _TABLE_TYPE, table.table_type)
+    place = _place(_record(tree, _TABLE_SD), _mapping(tree, _TABLE_PARAMETERS))
     _put_mapping(tree, _TABLE_PARAMETERS, table.parameters)
     if table.partition_keys:
         keys = [(key, "") for key in table.partition_keys]
         tree[_TABLE_KEYS] = _records(_with_columns(_items(tree, _TABLE_KEYS), keys))
-    sd = _placed(_record(tree, _TABLE_SD), table.location)
+    sd = _record(tree, _TABLE_SD)
+    sd = dict(sd) if place == table.location and not is_new else _placed(sd, place, table.location)
     if table.columns or _COLUMNS in sd:
         sd[_COLUMNS] = _records(_with_columns(_items(sd, _COLUMNS), table.columns))
     tree[_TABLE_SD] = {"rec": sd}
@@ -206,7 +212,8 @@ def fresh_partition(partition: Partition) -> Tree:
     _put(tree, _PARTITION_TABLE, partition.table.table)
     tree[_VALUES] = {"lst": ["str", len(partition.values), *partition.values]}
     _put_mapping(tree, _PARTITION_PARAMETERS, _with_whole_statistics(partition.parameters))
-    tree[_PARTITION_SD] = {"rec": _placed(_record(tree, _PARTITION_SD), partition.location)}
+    sd = _record(tree, _PARTITION_SD)
+    tree[_PARTITION_SD] = {"rec": _placed(sd, _location(sd, _LOCATION), partition.location)}
     return tree
 
 
@@ -284,15 +291,24 @@ def _records(records: list[Tree]) -> dict[str, Any]:
     return {"lst": ["rec", len(records), *records]}
 
 
-def _placed(sd: Tree, location: str | None) -> Tree:
+def _options(sd: Tree) -> dict[str, str]:
+    return _mapping(_record(sd, _SERDE), _SERDE_PARAMETERS)
+
+
+def _place(sd: Tree, parameters: Parameters) -> str | None:
+    return place_of_rows(_location(sd, _LOCATION), parameters, _options(sd))
+
+
+def _placed(sd: Tree, old: str | None, location: str | None) -> Tree:
+    """Return a descriptor of rows that lay at `old` and lie at `location`, where Spark looks for them too."""
     placed = dict(sd)
-    old = _location(sd, _LOCATION)
     _put(placed, _LOCATION, location)
-    serde = _record(sd, _SERDE)
-    options = _mapping(serde, _SERDE_PARAMETERS)
-    if old and location and _SPARK_PATH in options:
-        moved = dict(serde)
-        _put_mapping(moved, _SERDE_PARAMETERS, {**options, _SPARK_PATH: _moved(options[_SPARK_PATH], old, location)})
+    options = _options(sd)
+    path = spark_path(options)
+    if old and location and path is not None:
+        others = {key: value for key, value in options.items() if key.lower() != PATH}
+        moved = dict(_record(sd, _SERDE))
+        _put_mapping(moved, _SERDE_PARAMETERS, {**others, PATH: _moved(path, old, location)})
         placed[_SERDE] = {"rec": moved}
     skewed = _record(sd, _SKEWED)
     if old != location and (places := _mapping(skewed, _SKEWED_PLACES)):
@@ -328,11 +344,12 @@ def _skewed_default(columns: Sequence[str], key: str) -> str:
 def _moved(path: str, old: str, new: str) -> str:
     """Move the path that Spark keeps beside the location of its own tables, and believes before it.
 
-    A table's is its location. A partition's may be its own or, at the partition's end cut off, its table's.
+    A table's is its place. A partition's may be its own or, at the partition's end cut off, its table's. One that
+    points to a third place stays: nobody reads the rows there.
     """
-    path = path.rstrip("/")
-    below = old.removeprefix(path)
-    if path == old:
+    whole = qualified(path, authority(old)).rstrip("/")
+    below = old.removeprefix(whole)
+    if whole == old:
         return new
     return new.removesuffix(below) if below != old and below.startswith("/") and new.endswith(below) else path
 

@@ -10,7 +10,7 @@ from twinhive.core.model.placement.copy_marks import LONGEST, CopyMark, mark_on,
 from twinhive.core.model.placement.kept_copies import why_never_copied
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.thrift_objects import path_of_spark
+from twinhive.core.model.thrift_objects import named_locations
 from twinhive.core.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.federation.placement.copied_objects import CopyObject, Marked, table_of, values_of
 from twinhive.federation.placement.placement_events import CopyNews
@@ -184,10 +184,10 @@ def _read_elsewhere(one: Marked, place: str, files: FileReader) -> str | None:
 
     A partition may name its own place, or the table's around it.
     """
-    path = path_of_spark(one)
+    location, path = named_locations(one)
     if path is None:
         return None
-    there, here = qualified(path, files.root).rstrip("/"), place.rstrip("/")
+    there, here = qualified(path, files.root).rstrip("/"), qualified(location or place, files.root).rstrip("/")
     around = isinstance(one, Partition) and here.startswith(f"{there}/")
     return None if there == here or around else path
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from twinhive.core.model.names import TableName
+from twinhive.core.model.table_formats import FILE_SOURCES
 from twinhive.federation.routing.conditions import conditions_of
 from twinhive.federation.routing.predicates import ALL, Predicate
 from twinhive.federation.routing.statement_trees import LONGEST_SHOWN, not_understood
-from twinhive.federation.routing.uses import FILE_FORMATS, ReadTable
+from twinhive.federation.routing.uses import ReadTable
 from twinhive.hive.views.view_reading import is_word_before_a_table
 
 _CATALOGS = ("", "hive", "spark_catalog")
@@ -41,7 +42,7 @@ class TablesRead:
             raise not_understood(self.text, f"{table.sql(dialect='hive')}, which is no name of a table")
         if table.catalog.lower() not in _CATALOGS:
             raise not_understood(self.text, f"catalog {table.catalog}, which is another metastore's")
-        if table.db.lower() in FILE_FORMATS and "/" in table.name:
+        if table.db.lower() in FILE_SOURCES and "/" in table.name:
             self.unknown.append(f"it reads files by their path: {table.name[:LONGEST_SHOWN]}")
             return None
         return TableName((table.db or self.database).lower(), table.name.lower())

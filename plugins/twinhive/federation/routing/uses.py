@@ -3,11 +3,8 @@
 from dataclasses import dataclass, field
 
 from twinhive.core.model.names import TableName
+from twinhive.core.model.table_formats import FILE_SOURCES, OPEN_FORMATS
 from twinhive.federation.routing.predicates import ALL, Predicate
-
-FILE_FORMATS = ("parquet", "orc", "csv", "json", "text", "avro", "binaryfile")
-"""What stands before a path in place of a database, for Spark."""
-_OF_EXTENSIONS = ("delta", "iceberg", "hudi", "xml")
 
 
 @dataclass(frozen=True)
@@ -36,4 +33,4 @@ class StatementUses:
 
 def may_be_path(name: TableName) -> bool:
     """True for a name that means files to Spark where no table has it: of such files nobody knows the cluster."""
-    return "/" in name.table or name.database in (*FILE_FORMATS, *_OF_EXTENSIONS)
+    return "/" in name.table or name.database in (*FILE_SOURCES, *OPEN_FORMATS)

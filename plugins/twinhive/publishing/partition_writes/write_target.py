@@ -37,7 +37,7 @@ class WriteTarget:
         keys = partition_key_types(table)
         problems = [
             (not table.partition_keys, "it has no partitions"),
-            (not table.kind.has_plain_files, f"it is a {table.kind.value} table"),
+            (not table.has_plain_files, f"it is a {table.kind.value} table"),
             (storage.serde not in _FORMATS, f"its files are of {storage.serde or 'no known format'}"),
             (bool(storage.bucket_columns), f"it is bucketed by {', '.join(storage.bucket_columns)}"),
             *((not _KEY_TYPES.fullmatch(kind), f"its key {name} is of type {kind}") for name, kind in keys),

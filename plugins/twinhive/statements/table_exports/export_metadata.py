@@ -75,7 +75,7 @@ def read_description(files: FileReader, directory: str) -> Described:
 
 def refuse_kind(table: Table, doing: str) -> None:
     """Raise ActNow for a table whose rows are not plain files. Hive refuses views too."""
-    if not table.kind.has_plain_files:
+    if not table.has_plain_files:
         raise ActNow(
             f"{table.name} cannot be {doing}",
             found=f"a {table.kind.value} table" if table.has_files else f"a {table.kind.value}",

@@ -11,7 +11,7 @@ from twinhive.core.model.marks import without_marks
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.placement.touches import touches_of
-from twinhive.core.model.thrift_objects import path_of_spark
+from twinhive.core.model.thrift_objects import named_locations
 from twinhive.core.ports import FileReader, MetastoreReader
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_errors import UnreadableEvent
@@ -126,7 +126,7 @@ def _places(described: Described, files: FileReader) -> dict[str, str]:
     for directory, partition in described.directories.items():
         one = partition or described.table
         place = qualified(one.location or "", files.root)
-        elsewhere = path_of_spark(one) if not partition else None
+        _, elsewhere = (None, None) if partition else named_locations(one)
         if is_elsewhere(place, files.root) or not one.location:
             raise ActNow(
                 f"{described.table.name} cannot be exported as a whole",

@@ -59,14 +59,16 @@ class Committer:
         new = (action for action in plan.attributes() if action.new_root is not None and not self._is_held(action))
         self._bottom_up(new, lambda action: self._attributes.give_new(_original(action), self._built(action)))
 
-    def place(self, plan: Plan, deleter: Deleter, may_write: Recently, *, replaces: bool) -> Tally:
-        """Rename the new directories in which nothing failed to where they belong.
+    def place(
+        self, plan: Plan, deleter: Deleter, may_write: Recently, *, replaces: bool, of_logs: bool = False
+    ) -> Tally:
+        """Rename the new directories in which nothing failed to where they belong: those of logs, or all others.
 
         Each takes the place of the one that it replaces, if any and if it `replaces`; return what was deleted so.
         """
         if self._places.is_new and not self._failures.holds(""):
             self._target.make_directories(parent(self._places.base))
-        wanted = (root for root in plan.new_roots() if root not in self._left_out)
+        wanted = (root for root in plan.new_roots(of_logs=of_logs) if root not in self._left_out)
         roots = (root for root in wanted if not self._failures.holds(root) and (replaces or root not in plan.replaced))
         replaced = Tally()
         work = partial(self._place_each, plan.replaced, deleter)

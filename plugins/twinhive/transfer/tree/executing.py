@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from twinhive.core.model.errors import CopyDiffers, LeaseLost, Promoted, SourceGone, TwinhiveError
+from twinhive.core.model.errors import CopyDiffers, LeaseLost, Promoted, SourceGone, SourceMoved, TwinhiveError
 from twinhive.core.ports import TreeReader, TreeWriter
 from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newborn
 from twinhive.transfer.engine.copy_engine import CopyEngine, IsEnding
@@ -104,6 +104,9 @@ class Executor:
     `progress` is told of the bytes of each piece before it is written, and of each file that is done with, copied or
     not. `confirm` is called before anything is put in place that others may see, and raises LeaseLost or Promoted when
     it may not be.
+
+    `in_order`, with one thread: as they were listed, none before the one ahead of it is done; the first that fails, or
+    that a busy source has no more as it was, ends the run.
     """
 
     def __init__(
@@ -117,8 +120,10 @@ class Executor:
         bytes_per_second: float | None = None,
         confirm: Callable[[], None] = lambda: None,
         is_ending: IsEnding = lambda: False,
+        in_order: bool = False,
     ) -> None:
         self._options = job.options
+        self._in_order = in_order
         self._source = source
         self._progress = progress or _silently(0, 0)
         reading, above = marking_unreadable(source), job.options.split_above
@@ -142,6 +147,8 @@ class Executor:
             except TwinhiveError as error:
                 self._count_failure(action, error, outcome)
                 self._progress.done(action.length)
+                if self._in_order:
+                    break
             else:
                 outcome.count(done)
                 self._show(action, done)
@@ -149,7 +156,7 @@ class Executor:
 
     def _do(self, action: FileAction) -> Done:
         """Carry out an action; of a busy source a file that was replaced meanwhile is copied as it is now."""
-        for _ in range(_NEWER_FILES if self._options.busy else 0):
+        for _ in range(_NEWER_FILES if self._options.busy and not self._in_order else 0):
             try:
                 return self._engine.patience.run(partial(self._actions.do, action))
             except TwinhiveError as error:
@@ -170,7 +177,8 @@ class Executor:
         assert action.source is not None
         original = action.source
         reason, options = why_not_copied(self._source, original, error), self._options
-        is_gone = options.busy and isinstance(reason, SourceGone)
+        gone = (SourceGone, SourceMoved) if self._in_order else SourceGone
+        is_gone = options.busy and isinstance(reason, gone)
         if is_gone or (options.on_unreadable is OnUnreadable.SKIP and isinstance(reason, SourceUnreadable)):
             try:
                 if action.new_root is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.files import FileStatus
@@ -131,7 +132,7 @@ def _on_files(plan: Plan, looking: _Looking, threads: int) -> RowsByPath:
         return rows
 
     total = _empty_rows()
-    for rows in in_parallel(plan.copies(), threads, work, "compare"):
+    for rows in in_parallel(chain(plan.copies(), plan.logs()), threads, work, "compare"):
         for what, row in rows.items():
             total[what].merge(row)
     return total

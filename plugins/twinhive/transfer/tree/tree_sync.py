@@ -20,7 +20,7 @@ from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier, Newbor
 from twinhive.transfer.engine.copy_retries import twice
 from twinhive.transfer.tree.committing import Committer
 from twinhive.transfer.tree.deleting import Deleter, fresh_stamp, purge_trash
-from twinhive.transfer.tree.executing import SETTLE_SECONDS, ExecutePlan, Recently, TreeCopyJob, confirmed
+from twinhive.transfer.tree.executing import SETTLE_SECONDS, ExecutePlan, Executor, Recently, TreeCopyJob, confirmed
 from twinhive.transfer.tree.failures import Failures
 from twinhive.transfer.tree.listing.unfinished_files import finished_only
 from twinhive.transfer.tree.path_rule import Layout, lay_out
@@ -144,14 +144,32 @@ class _Run:
         stamp = self._stamp(bool(plan.replaced) or plan.totals.deletes > 0)
         deleter = Deleter(self.target, self.places, self.options, stamp)
         may_write = Recently(self.lease.confirm)
-        self.outcome.deleted += committer.place(plan, deleter, may_write, replaces=not self._leaves_out(plan))
+        replaces = not self._leaves_out(plan)
+        self.outcome.deleted += committer.place(plan, deleter, may_write, replaces=replaces)
         self.lease.confirm()
+        if self._may_show_logs():
+            self.outcome.deleted += committer.place(plan, deleter, may_write, replaces=replaces, of_logs=True)
+            self.lease.confirm()
+            logs = self._copy_logs(job, plan, may_write)
+            done = ExecOutcome.merged([done, logs])
+            memory.add(logs.verified)
         self._delete(plan, deleter, may_write)
         may_write()
         self.outcome.attributes.directories += committer.align_directories(plan)
         if not self.places.is_new:
             self._remember(done, memory, is_whole=is_whole)
         self._sum_up(plan, done)
+
+    def _may_show_logs(self) -> bool:
+        """False where the log of a table may name a file that has not come: the next run shows both."""
+        return not self.failures and self.failures.vanished == Tally()
+
+    def _copy_logs(self, job: TreeCopyJob, plan: Plan, may_write: Recently) -> ExecOutcome:
+        """Copy the files of logs, one after the other, here: none is there before one that was written earlier."""
+        executor = Executor(job, self.source, self.target, 1, confirm=may_write, in_order=True)
+        done = executor.run(confirmed(plan.logs(), may_write))
+        self.failures.merge(done.failures)
+        return done
 
     def _is_gone(self, original: FileStatus) -> bool:
         """True for a directory that a busy source does not have any more."""
@@ -210,13 +228,16 @@ class _Run:
         """Delete what is gone at the source, but only when nothing failed."""
         left_out = self._leaves_out(plan)
         number = plan.totals.deletes + (len(plan.replaced) if left_out else 0)
-        if number and (self.failures or left_out):
+        hides_logs = bool(plan.seen) and not self._may_show_logs()
+        if number and (self.failures or left_out or hides_logs):
             why = "something failed" if self.failures else "the source could not be read in full"
             self.outcome.not_deleted = f"{number:,} paths were not deleted, because {why}"
             return
-        deleted = deleter.delete_all(confirmed(plan.deletes(), may_write), self.options.threads)
-        self.outcome.deleted += deleted.tally
-        self.failures.merge(deleted.failures)
+        for of_logs in (True, False):  # no log is left that names what is gone
+            deletes = confirmed(plan.deletes(of_logs=of_logs), may_write)
+            deleted = deleter.delete_all(deletes, self.options.threads)
+            self.outcome.deleted += deleted.tally
+            self.failures.merge(deleted.failures)
 
     def _clean_up(self) -> None:
         """After success: nothing is unfinished any more, and old trash goes."""

@@ -14,7 +14,8 @@ _ASKED = (
     "has_plain_files",
 )
 _NOT_YET = "transactional table: not replicated yet"
-_NOT_THERE = "table of a storage handler: its rows are not in its directory"
+_NOT_THERE = "table of a storage handler, a catalog or a list of files: its rows are not in its directory"
+_LOG_UNTOLD = "managed table of Delta or Hudi: no event tells of the log that says which files count"
 _BUILT_THERE = "materialized view: the replica's Hive has to build it"
 _ANSWERS = {
     TableKind.MANAGED: (None, True, True, True, True, True, True),
@@ -23,6 +24,7 @@ _ANSWERS = {
     TableKind.MATERIALIZED_VIEW: (_BUILT_THERE, False, False, False, False, False, False),
     TableKind.TRANSACTIONAL: (_NOT_YET, True, False, False, False, False, False),
     TableKind.HANDLER: (_NOT_THERE, True, False, False, False, False, False),
+    TableKind.OPEN_FORMAT: (_LOG_UNTOLD, True, False, False, False, False, False),
 }
 
 

@@ -59,7 +59,7 @@ class KeptCopies:
 
 def why_never_copied(table: Table) -> str | None:
     """Say why a table has no copies, whatever a placement says; None for one that may have."""
-    if not table.kind.has_plain_files:
+    if not table.has_plain_files:
         return f"a {table.kind.value} is not copied"
     return None if table.location else "it has no location"
 

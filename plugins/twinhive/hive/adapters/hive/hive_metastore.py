@@ -46,7 +46,7 @@ class ThriftMetastore(PartitionWrites, ConstraintWrites, StatisticsWrites):
     def create_table(self, table: Table) -> None:
         """Create a table or view. Raises AlreadyThere, and Missing without the database."""
         request = ttypes.CreateTableRequest(
-            table=struct_of(ttypes.Table, objects.fresh_table(table)), envContext=keeping_statistics()
+            table=struct_of(ttypes.Table, objects.fresh_table(table, is_new=True)), envContext=keeping_statistics()
         )
         doing = f"creating table {table.name}"
         try:

@@ -4,7 +4,7 @@ from twinhive.core.model.errors import ActNow, Refused
 from twinhive.core.model.files import base_name
 from twinhive.core.ports import FileReader
 from twinhive.transfer.tree.path_rule import Layout
-from twinhive.transfer.tree.planning.plan import Plan, Unreadable
+from twinhive.transfer.tree.planning.plan import LogFile, Plan, Unreadable
 from twinhive.transfer.tree.planning.planner import Planner
 from twinhive.transfer.tree.request import OnUnreadable, SyncOptions
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
@@ -19,13 +19,19 @@ class Emptied(Refused):
 
 
 def make_plan(
-    layout: Layout, options: SyncOptions, source: FileReader, target: FileReader, memory: VerifiedPairs | None = None
+    layout: Layout,
+    options: SyncOptions,
+    source: FileReader,
+    target: FileReader,
+    memory: VerifiedPairs | None = None,
+    known_logs: frozenset[LogFile] | None = None,
 ) -> Plan:
     """List both sides and return what has to be done. Nothing is changed; `refuse` says whether anything may be.
 
+    `known_logs`: see `Plan`.
     Raises TryAgain, Unexplained, and Refused where the target cannot be listed.
     """
-    plan = Plan()
+    plan = Plan(known_logs)
     try:
         planner = Planner(plan, layout.places, options, source, target, memory)
         if layout.places.is_new:

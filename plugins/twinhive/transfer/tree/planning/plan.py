@@ -6,12 +6,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
 
+from twinhive.core.model.table_formats import is_of_log
 from twinhive.transfer.tree.listing.spool import Spool
 from twinhive.transfer.tree.tally import Tally
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 
 EXAMPLES = 1000
 """So many conflicts and unreadable paths are kept, and all of them counted."""
+
+LogFile = tuple[str, int, int, int]
+"""A file in a table's log, as the source lists it: relative path, length, time, id."""
 
 _NOT_ON_FILES = (ActionKind.SKIP, ActionKind.DELETE, ActionKind.MAKE_DIRECTORY)
 _SMALLEST_CLASS_BITS = 16  # below 64 KiB only the number of files counts
@@ -67,7 +71,7 @@ class Totals:
 
     @property
     def on_files(self) -> Tally:
-        """What `Plan.copies` holds."""
+        """What `Plan.copies` and `Plan.logs` hold."""
         total = Tally()
         for kind, tally in self.files.items():
             if kind not in _NOT_ON_FILES:
@@ -83,11 +87,15 @@ class Totals:
 class Plan:
     """What is to be done. Planning adds to it; then each phase is read, in this order:
 
-    moves, leftovers, directories, copies, attributes, deletes.
+    moves, leftovers, directories, copies, logs, attributes, deletes.
+
+    Of files in the logs of tables only those are taken that are `known`, None: all. `seen` are those that there were.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: "frozenset[LogFile] | None" = None) -> None:
         self.totals = Totals()
+        self.seen: set[LogFile] = set()
+        self._known = known
         self.conflicts: list[Conflict] = []
         self.unreadable: list[Unreadable] = []
         self.unreadable_roots: list[Unreadable] = []
@@ -103,6 +111,7 @@ class Plan:
         self._new_roots = self._spool()
         self._directories = self._spool()
         self._by_size = [self._spool() for _ in range(_CLASSES)]
+        self._logs: list[FileAction] = []
         self._attributes = self._spool()
         self._deletes = self._spool()
 
@@ -132,37 +141,53 @@ class Plan:
     def changes(self) -> int:
         """How many things are to be done."""
         spools = (self._leftovers, self._directories, *self._by_size, self._attributes, self._deletes)
-        return len(self.moves) + len(self.replaced) + sum(map(len, spools))
+        return len(self.moves) + len(self.replaced) + len(self._logs) + sum(map(len, spools))
 
     def leftovers(self) -> Iterator[FileAction]:
         """Yield what an earlier run has left in `Places.tree` and is not wanted: deleted for good, and first."""
         return map(FileAction.from_line, self._leftovers)
 
-    def new_roots(self) -> Iterator[str]:
-        """Yield the relative paths of the topmost new directories, each renamed into place when it is complete."""
-        return map(json.loads, self._new_roots)
+    def new_roots(self, *, of_logs: bool | None = None) -> Iterator[str]:
+        """Yield the relative paths of the topmost new directories, each renamed into place when it is complete.
+
+        They are those of logs, or all others, or both.
+        """
+        return (root for root in map(json.loads, self._new_roots) if of_logs in (None, is_of_log(root)))
 
     def directories(self) -> Iterator[FileAction]:
         """Yield the directories to be made, parents first."""
         return map(FileAction.from_line, self._directories)
 
     def copies(self) -> Iterator[str]:
-        """Yield the lines of all actions on files, about the largest first."""
+        """Yield the lines of all actions on files but those of `logs`, about the largest first."""
         for spool in reversed(self._by_size):
             yield from spool
+
+    def logs(self) -> Iterator[str]:
+        """Yield the lines of actions on files in logs that readers see, in the order in which the source got them."""
+        for action in sorted(self._logs, key=_by_time):
+            yield action.to_line()
 
     def attributes(self) -> Iterator[FileAction]:
         """Yield the directories, new ones as well, whose attributes are to be set: what lies deeper comes first."""
         return map(FileAction.from_line, reversed(self._attributes))
 
-    def deletes(self) -> Iterator[FileAction]:
-        """Yield what is to be deleted at the target: topmost paths, each with all below it."""
-        return map(FileAction.from_line, self._deletes)
+    def deletes(self, *, of_logs: bool | None = None) -> Iterator[FileAction]:
+        """Yield what is to be deleted at the target: topmost paths, each with all below it; as `new_roots`."""
+        found = map(FileAction.from_line, self._deletes)
+        return (action for action in found if of_logs in (None, is_of_log(action.relative)))
 
     def add_file(self, action: FileAction) -> None:
         """Add something to do with a file of the source."""
         length = action.length
+        if is_of_log(action.relative):
+            if self._known is not None and _log_file(action) not in self._known:
+                return
+            self.seen.add(_log_file(action))
         self.totals.files[action.kind].add(length)
+        if action.new_root is None and is_of_log(action.relative):
+            self._logs.append(action)
+            return
         size = 0 if action.kind is ActionKind.ATTRIBUTES else (length.bit_length() - _SMALLEST_CLASS_BITS + 1) // 2
         self._by_size[min(max(size, 0), _CLASSES - 1)].add(action.to_line())
 
@@ -214,3 +239,13 @@ class Plan:
         spool = Spool()
         self._open.callback(spool.close)
         return spool
+
+
+def _log_file(action: FileAction) -> LogFile:
+    assert action.source is not None
+    return action.relative, action.source.length, action.source.modified_ms, action.source.file_id
+
+
+def _by_time(action: FileAction) -> tuple[int, str]:
+    assert action.source is not None
+    return action.source.modified_ms, action.relative

@@ -1,6 +1,7 @@
 """Make the snapshots that a copy reads from, and after success leave exactly one pair of equal ones on both sides."""
 
 from contextlib import suppress
+from functools import partial
 
 from twinhive.core.model.errors import AlreadyThere, Refused, TwinhiveError
 from twinhive.core.ports import SnapshotWriter, TreeSource, TreeWriter
@@ -52,7 +53,7 @@ class Snapshots:
         """Plan from the source's difference where there is one to use, else from a walk."""
         choice = self._choice
         if choice is None:
-            return make_plan(self._layout, self._options, self._source, self._target, memory)
+            return self._plan_twice(memory)
         reason = choice.reason
         if choice.since is not None:
             try:
@@ -66,6 +67,18 @@ class Snapshots:
         self.note = f"snapshots: everything was compared: {reason}"
         layout = from_snapshot(self._layout, choice.name)
         return make_plan(layout, self._options, self._source, self._target, memory)
+
+    def _plan_twice(self, memory: VerifiedPairs) -> Plan:
+        """Plan from a walk; where a log has something new, from a second one, with what the first has seen of the log.
+
+        So whatever the log names was listed after the log.
+        """
+        plan = partial(make_plan, self._layout, self._options, self._source, self._target, memory)
+        first = plan()
+        if not first.seen:
+            return first
+        first.close()
+        return plan(frozenset(first.seen))
 
     def rotate(self) -> None:
         """Make the target's snapshot, equal to the source's, and delete all older ones of this pair on both sides."""
