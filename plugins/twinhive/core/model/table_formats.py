@@ -21,7 +21,8 @@ FILE_SOURCES: Final = ("parquet", "orc", "csv", "json", "text", "avro", "binaryf
 LOGGED_SOURCES: Final = ("delta", "hudi")
 OPEN_FORMATS: Final = (*LOGGED_SOURCES, "iceberg", "paimon")
 """Table formats with a log of their own, by the names that Spark knows them by."""
-LOGS: Final = ("_delta_log", ".hoodie")
+DELTA_LOG: Final = "_delta_log"
+LOGS: Final = (DELTA_LOG, ".hoodie")
 """Names of directories in which a table's log says which of its files count."""
 
 _HIVE: Final = "hive"
@@ -77,6 +78,12 @@ def place_of_rows(
 def is_of_log(path: str) -> bool:
     """True for the path, relative to a copied directory, of a table's log or of something in it."""
     return any(log in path for log in LOGS) and any(name in LOGS for name in path.split("/"))
+
+
+def table_of_log(path: str) -> str:
+    """Return the directory of the table whose log a path is, or is in: all before the first name of a log."""
+    parts = path.split("/")
+    return "/".join(parts[: next(at for at, name in enumerate(parts) if name in LOGS)])
 
 
 def spark_path(serde_parameters: Mapping[str, str]) -> str | None:

@@ -230,7 +230,8 @@ class _Run:
         number = plan.totals.deletes + (len(plan.replaced) if left_out else 0)
         hides_logs = bool(plan.seen) and not self._may_show_logs()
         if number and (self.failures or left_out or hides_logs):
-            why = "something failed" if self.failures else "the source could not be read in full"
+            why = "the source could not be read in full" if left_out else "files of tables with a log have vanished"
+            why = "something failed" if self.failures else why
             self.outcome.not_deleted = f"{number:,} paths were not deleted, because {why}"
             return
         for of_logs in (True, False):  # no log is left that names what is gone

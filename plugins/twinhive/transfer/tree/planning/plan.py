@@ -6,7 +6,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
 
-from twinhive.core.model.table_formats import is_of_log
+from twinhive.core.model.files import is_below
+from twinhive.core.model.table_formats import DELTA_LOG, is_of_log, table_of_log
 from twinhive.transfer.tree.listing.spool import Spool
 from twinhive.transfer.tree.tally import Tally
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
@@ -90,11 +91,14 @@ class Plan:
     moves, leftovers, directories, copies, logs, attributes, deletes.
 
     Of files in the logs of tables only those are taken that are `known`, None: all. `seen` are those that there were.
+    `written` are the directories of tables whose logs have others: nothing is deleted there, for what the newest
+    version does not name may be named by the newest that the target gets.
     """
 
     def __init__(self, known: "frozenset[LogFile] | None" = None) -> None:
         self.totals = Totals()
         self.seen: set[LogFile] = set()
+        self.written: set[str] = set()
         self._known = known
         self.conflicts: list[Conflict] = []
         self.unreadable: list[Unreadable] = []
@@ -165,7 +169,7 @@ class Plan:
 
     def logs(self) -> Iterator[str]:
         """Yield the lines of actions on files in logs that readers see, in the order in which the source got them."""
-        for action in sorted(self._logs, key=_by_time):
+        for action in sorted(self._logs, key=_log_order):
             yield action.to_line()
 
     def attributes(self) -> Iterator[FileAction]:
@@ -174,14 +178,16 @@ class Plan:
 
     def deletes(self, *, of_logs: bool | None = None) -> Iterator[FileAction]:
         """Yield what is to be deleted at the target: topmost paths, each with all below it; as `new_roots`."""
-        found = map(FileAction.from_line, self._deletes)
-        return (action for action in found if of_logs in (None, is_of_log(action.relative)))
+        for action in map(FileAction.from_line, self._deletes):
+            if of_logs in (None, is_of_log(action.relative)) and not self._is_written(action.relative):
+                yield action
 
     def add_file(self, action: FileAction) -> None:
         """Add something to do with a file of the source."""
         length = action.length
         if is_of_log(action.relative):
             if self._known is not None and _log_file(action) not in self._known:
+                self.written.add(table_of_log(action.relative))
                 return
             self.seen.add(_log_file(action))
         self.totals.files[action.kind].add(length)
@@ -235,6 +241,9 @@ class Plan:
         if len(self.unreadable) < EXAMPLES:
             self.unreadable.append(Unreadable(path, reason))
 
+    def _is_written(self, relative: str) -> bool:
+        return any(not table or is_below(relative, table) for table in self.written)
+
     def _spool(self) -> Spool:
         spool = Spool()
         self._open.callback(spool.close)
@@ -246,6 +255,14 @@ def _log_file(action: FileAction) -> LogFile:
     return action.relative, action.source.length, action.source.modified_ms, action.source.file_id
 
 
-def _by_time(action: FileAction) -> tuple[int, str]:
+def _log_order(action: FileAction) -> tuple[int, int, str]:
+    """Return the key by which files of logs are sorted: as their names say, or, where names do not say it, by time.
+
+    Delta's versions have ascending names, its checkpoints those of their versions, and what a checkpoint names lies
+    deeper; `_last_checkpoint` comes after all.
+    """
     assert action.source is not None
-    return action.source.modified_ms, action.relative
+    relative = action.relative
+    if DELTA_LOG in relative.split("/"):
+        return 0, -relative.count("/"), relative
+    return 1, action.source.modified_ms, relative
