@@ -22,6 +22,7 @@ from twinhive.core.model.thrift_objects import (
     fresh_database,
     fresh_partition,
     fresh_table,
+    named_locations,
     read_database,
     read_partition,
     read_table,
@@ -324,7 +325,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         tree["4"] = from_text(before.thrift)["4"]
         if identity := from_text(before.thrift).get("25"):
             tree["25"] = identity
-        if location := target or table.location or before.location:
+        if location := target or named_locations(read_table(tree))[0] or before.location:
             put_location(tree, "7", location)
         return read_table(tree)
 

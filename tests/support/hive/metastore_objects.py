@@ -7,6 +7,7 @@ from typing import Any
 
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Function, Partition, Table
+from twinhive.core.model.table_formats import PROVIDER
 from twinhive.core.model.thrift_objects import read_table
 from twinhive.core.model.tjson import Tree, from_text, to_text
 from twinhive.core.ports import MetastoreReader
@@ -61,6 +62,19 @@ def skewed(sd: Tree, columns: Sequence[str], places: Mapping[tuple[str, ...], st
         "3": {"map": ["lst", "str", len(lists), {json.dumps(one): places[tuple(one[2:])] for one in lists}]},
     }
     return {**sd, "11": {"rec": info}, "12": {"tf": 1}}
+
+
+def a_spark_table(
+    database: str, name: str, path: str | None, provider: str | None = "csv", location: str | None = None
+) -> Table:
+    """Return an external table as Spark writes it for a source without a SerDe: its location is a placeholder."""
+    tree = from_text(a_table(database, name).thrift)
+    options = {"header": "true"} | ({"path": path} if path else {})
+    said = {"EXTERNAL": "TRUE"} | ({PROVIDER: provider} if provider else {})
+    tree["7"]["rec"]["7"] = {"rec": {"3": {"map": ["str", "str", len(options), options]}}}
+    tree["7"]["rec"]["2"] = {"str": location or f"hdfs://east/w/{database}.db/{name}-__PLACEHOLDER__"}
+    tree |= {"9": {"map": ["str", "str", len(said), said]}, "12": {"str": "EXTERNAL_TABLE"}}
+    return read_table(tree)
 
 
 def a_view(database: str, name: str, keys: tuple[str, ...] = ()) -> Table:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.builders import a_table
-from tests.support.hive import metastore_objects as made
+from tests.support.hive.metastore_objects import a_spark_table
 from twinhive.core.model import thrift_objects as objects
 from twinhive.core.model.objects import Table, TableKind
 from twinhive.core.model.table_formats import PROVIDER, RowFiles, is_of_log, row_files
@@ -13,19 +13,6 @@ from twinhive.core.model.tjson import from_text, to_text
 
 PLACEHOLDER = "hdfs://east/w/sales.db/t-__PLACEHOLDER__"
 ROWS = "hdfs://east/data/t"
-
-
-def a_struct(location: str | None, path: str | None, provider: str | None = "csv", **parameters: str) -> Table:
-    """Return an external table as its metastore has it."""
-    tree = from_text(made.a_table("sales", "t").thrift)
-    sd = tree["7"]["rec"]
-    if location:
-        sd["2"] = {"str": location}
-    options = {"header": "true"} | ({"path": path} if path else {})
-    sd["7"] = {"rec": {"3": {"map": ["str", "str", len(options), options]}}}
-    said = {"EXTERNAL": "TRUE", **parameters} | ({PROVIDER: provider} if provider else {})
-    tree |= {"9": {"map": ["str", "str", len(said), said]}, "12": {"str": "EXTERNAL_TABLE"}}
-    return objects.read_table(tree, to_text(tree))
 
 
 def named(table: Table, *, is_new: bool = False) -> tuple[str | None, str | None]:
@@ -107,18 +94,17 @@ def test_a_managed_table_with_a_log_of_its_own_is_left_out_and_an_external_one_i
         (ROWS, None, "parquet", ROWS),
         (ROWS, "hdfs://east/other", None, ROWS),
         (ROWS, "hdfs://east/other", "hive", ROWS),
-        (None, ROWS, "csv", ROWS),
     ],
 )
 def test_the_place_of_a_table_is_where_its_readers_look(
-    location: str | None, path: str | None, provider: str | None, place: str
+    location: str, path: str | None, provider: str | None, place: str
 ) -> None:
-    assert a_struct(location, path, provider).location == place
+    assert a_spark_table("sales", "t", path, provider, location).location == place
 
 
 @pytest.mark.parametrize("key", ["path", "PATH"])
 def test_a_twin_names_one_place_whatever_its_source_names(key: str) -> None:
-    table = a_struct(PLACEHOLDER, ROWS)
+    table = a_spark_table("sales", "t", ROWS)
     tree = from_text(table.thrift)
     tree["7"]["rec"]["7"] = {"rec": {"3": {"map": ["str", "str", 1, {key: ROWS}]}}}
     table = objects.read_table(tree)
@@ -128,19 +114,19 @@ def test_a_twin_names_one_place_whatever_its_source_names(key: str) -> None:
 
 
 def test_a_path_without_a_host_moves_too() -> None:
-    table = a_struct(PLACEHOLDER, "/data/t")
+    table = a_spark_table("sales", "t", "/data/t")
     there = "hdfs://west/ext/data/t"
     assert named(table.at(table.name, there)) == (there, there)
 
 
 def test_a_table_that_is_altered_where_it_is_keeps_the_placeholder_and_a_new_one_has_none() -> None:
-    table = a_struct(PLACEHOLDER, ROWS)
+    table = a_spark_table("sales", "t", ROWS)
     assert named(table.with_parameters({**table.parameters, "note": "x"})) == (PLACEHOLDER, ROWS)
     assert named(table, is_new=True) == (ROWS, ROWS)
 
 
 def test_a_path_that_nobody_reads_stays_as_it_is() -> None:
-    table = a_struct(ROWS, "hdfs://east/other/", provider=None)
+    table = a_spark_table("sales", "t", "hdfs://east/other/", None, ROWS)
     assert named(table.at(table.name, "hdfs://west/t")) == ("hdfs://west/t", "hdfs://east/other/")
 
 
