@@ -178,7 +178,18 @@ class DirectorySync:
     def _source(self) -> TreeSource:
         """Return the source; one without the directory as if it were there, if the policy says so. Raises Missing."""
         location, source = self.entry.location, self.trees.source
-        if source.status(location) is not None:
+        there = source.status(location)
+        if there is not None and not there.is_directory:
+            raise ActNow(
+                f"{self.entry.key}: its place {location} is a file",
+                found="a file, as Spark's own tables may name one",
+                expected="a directory",
+                next_step="set its location to a directory that holds the file alone, or exclude the table "
+                + ONLY_IN_A_POLICY_FILE
+                + "; then "
+                + Clear("the task"),
+            )
+        if there is not None:
             return source
         if self.policy.external.missing == EMPTY:
             return cast(TreeSource, _Nothing(source, location))

@@ -119,3 +119,17 @@ def test_a_missing_directory_between_listing_and_copy_is_told_as_missing() -> No
     with pytest.raises(ActNow, match=r"sales.events: its directory") as error:
         world.sync(listed)
     assert isinstance(error.value, Missing)
+
+
+def test_a_file_in_place_of_a_directory_is_named_until_the_location_is_its_directory() -> None:
+    """Spark lets its own tables name a single file."""
+    world = ExternalWorld()
+    table = world.add_table("one", "hdfs://east/data/one")
+    world.put("/data/one/rows.csv", b"1,2")
+    world.world.source.alter_table(table.name, table.at(table.name, "hdfs://east/data/one/rows.csv"))
+    with pytest.raises(ActNow, match=r"sales\.one: its place hdfs://east/data/one/rows\.csv is a file") as raised:
+        world.cycle()
+    assert "exclude the table" in str(raised.value.next_step)
+    world.world.source.alter_table(table.name, table)
+    world.cycle()
+    world.assert_twin("/data/one")

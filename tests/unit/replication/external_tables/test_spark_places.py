@@ -8,6 +8,7 @@ from tests.support.worlds.external_followed import FollowedExternals
 from tests.unit.replication.verify.verifying import Verifying
 from twinhive.core.model.objects import Table
 from twinhive.core.model.thrift_objects import named_locations
+from twinhive.operations.actions.repair import Repair
 
 ROWS = "hdfs://east/data/csv"
 THERE = "hdfs://west/ext/data/csv"
@@ -75,7 +76,7 @@ def test_a_table_that_stays_names_the_place_where_its_rows_are() -> None:
     assert twin.location == ROWS
 
 
-def test_verify_asks_for_the_place_of_the_rows() -> None:
+def test_verify_asks_for_the_place_of_the_rows_and_a_repair_mends_it() -> None:
     world = a_world()
     night = Verifying(world)
     assert night.findings() == []
@@ -88,6 +89,11 @@ def test_verify_asks_for_the_place_of_the_rows() -> None:
     (found,) = night.findings()
     assert "location" in str(found)
     assert ROWS in str(found)
+
+    Repair(world.policy, (), {"by": "ann"}).run(world.world.ports())
+    world.settle()
+    assert places_of(world) == (THERE, THERE)
+    assert night.findings() == []
 
 
 def test_managed_tables_of_delta_are_named_and_nothing_of_them_comes() -> None:
