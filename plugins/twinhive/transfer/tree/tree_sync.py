@@ -166,7 +166,8 @@ class _Run:
 
     def _copy_logs(self, job: TreeCopyJob, plan: Plan, may_write: Recently) -> ExecOutcome:
         """Copy the files of logs, one after the other, here: none is there before one that was written earlier."""
-        executor = Executor(job, self.source, self.target, 1, confirm=may_write, in_order=True)
+        rate = self.options.bytes_per_second
+        executor = Executor(job, self.source, self.target, 1, bytes_per_second=rate, confirm=may_write, in_order=True)
         done = executor.run(confirmed(plan.logs(), may_write))
         self.failures.merge(done.failures)
         return done
