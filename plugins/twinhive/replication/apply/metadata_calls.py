@@ -9,9 +9,8 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import resync
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.text import Clear
 from twinhive.replication.apply.apply_progress import Progress
-from twinhive.replication.apply.create_guard import absent_before
+from twinhive.replication.apply.create_guard import absent_before, is_as_made, made_otherwise
 from twinhive.replication.apply.left_places import leave_for, leave_partitions, leave_table
 from twinhive.replication.apply.target import Target
 
@@ -25,18 +24,11 @@ def create_table(target: Target, made: Table) -> None:
         target.replica.create_table(made)
     target.twin.forget_table(made.name)
     found = target.twin.existing(made.name)
-    if (found.table_type, found.location) == (made.table_type, made.location):
+    if is_as_made(made, found):
         return
     target.replica.drop_table(made.name, delete_data=False)
     target.twin.drop_table(made.name)
-    raise ActNow(
-        f"the replica's metastore turned table {made.name} into something else; it was removed again",
-        found=f"{found.table_type} at {found.location}",
-        expected=f"{made.table_type} at {made.location}",
-        next_step="set metastore.metadata.transformer.class to a blank on the replica's metastore and restart it "
-        "(with the transformer on, Hive makes an external table of every managed one that is not ACID), then "
-        + Clear("the task apply"),
-    )
+    raise made_otherwise(made, found, "apply")
 
 
 def alter_table(target: Target, there: Table, after: Table, *, cascade: bool = False) -> None:

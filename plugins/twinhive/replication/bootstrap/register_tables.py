@@ -12,7 +12,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.text import Clear
 from twinhive.core.ports import MetastoreWriter
-from twinhive.replication.apply.create_guard import absent_before
+from twinhive.replication.apply.create_guard import absent_before, is_as_made, made_otherwise
 from twinhive.replication.replica.replica_locations import TablePlacement
 
 
@@ -52,9 +52,9 @@ def register_table(replica: MetastoreWriter, table: Table) -> bool:
             expected="the table that was created",
             next_step="find out who drops tables of the replica, then " + Clear("the task load"),
         )
-    if (made.table_type, made.location) != (table.table_type, table.location):
+    if not is_as_made(table, made):
         replica.drop_table(table.name, delete_data=False)
-        raise _changed(table, made)
+        raise made_otherwise(table, made, "load")
     return is_new
 
 
@@ -68,17 +68,6 @@ def _present(replica: MetastoreWriter, table: Table) -> Table | None:
             next_step="move the table away or drop it, then " + Clear("the task load"),
         )
     return found
-
-
-def _changed(table: Table, made: Table) -> ActNow:
-    return ActNow(
-        f"the replica's metastore turned table {table.name} into something else; it was removed again",
-        found=f"{made.table_type} at {made.location}",
-        expected=f"{table.table_type} at {table.location}",
-        next_step="set metastore.metadata.transformer.class to a blank on the replica's metastore and restart it "
-        "(with the transformer on, Hive makes an external table of every managed one that is not ACID), then "
-        + Clear("the task load"),
-    )
 
 
 def register_partitions(
