@@ -107,7 +107,7 @@ def test_database_keeps_what_it_was_created_with(metastore: MetastoreWriter) -> 
     name = f"contract_{uuid.uuid4().hex[:12]}"
     parameters = {"repl.last.id": "7", "twinhive.policy": "sales", "Zoë": "日本 \U0001f600", "empty": ""}
     given = Database(
-        name, f"hdfs://east/tmp/{name}", f"hdfs://east/tmp/{name}-managed", parameters, "{}", "Verkäufe", "anna"
+        name, f"hdfs://east/tmp/{name}", f"hdfs://east/tmp/{name}-managed", parameters, "{}", "Verkäufe", "anna", 2
     )
     metastore.create_database(given)
     found = metastore.database(name)

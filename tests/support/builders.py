@@ -40,7 +40,7 @@ def a_table(name: str = "sales.orders", **changes: Any) -> Table:
         "location": f"hdfs://east/warehouse/managed/{table_name.database}.db/{table_name.table}",
         "partition_keys": (),
         "columns": (("id", "int"),),
-        "parameters": {},
+        "parameters": {"EXTERNAL": "TRUE"} if changes.get("table_type") == "EXTERNAL_TABLE" else {},
         "thrift": "{}",
     }
     return Table(**{**fields, **changes})

@@ -172,11 +172,8 @@ def test_drops_renames_and_moves_reach_the_twin(stage: Stage) -> None:
 def test_tables_that_change_their_kind_are_brought_over_whole(stage: Stage) -> None:
     furnish(stage)
     stage.policy().bootstrap()
-    # Hive refuses to change the kind of a table while its database is marked as a source.
-    stage.ports.source_marker.unmark(stage.name, stage.name)
     stage.users.make_external("managed")
     stage.users.make_managed("plain")
-    stage.ports.source_marker.mark(stage.name, stage.name)
     stage.catch_up()
     stage.assert_twin()
     plain = stage.on_replica("plain")

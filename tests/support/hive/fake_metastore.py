@@ -16,9 +16,10 @@ from twinhive.core.model.files import is_below, relative_to
 from twinhive.core.model.log_access import Caller, LogAccess
 from twinhive.core.model.marks import LAST_ID, SOURCE_FOR, STAMP, TARGET_FOR
 from twinhive.core.model.names import TableName, default_directory
-from twinhive.core.model.objects import Database, Parameters, Partition, Table, TableKind
+from twinhive.core.model.objects import USER, Database, Parameters, Partition, Table, TableKind
 from twinhive.core.model.remotes.data_connectors import DataConnector
 from twinhive.core.model.thrift_objects import (
+    as_stored,
     fresh_database,
     fresh_partition,
     fresh_table,
@@ -157,6 +158,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
             tree = fresh_database(database)
             tree.setdefault("3", {"str": f"{self.external_warehouse}/{name}.db"})
             tree.setdefault("6", {"str": "hive"})
+            tree.setdefault("7", {"i32": USER})
             tree |= {"1": {"str": name}, "8": {"str": "hive"}, "9": {"i32": self._log.now()}}
             created = self._databases[name] = read_database(tree)
             self._storage.make(created.location, created.managed_location)
@@ -182,8 +184,10 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
             replaced = {key: given[key] for key in ("2", "6", "7") if key in given}
             tree = from_text(before.thrift) | replaced | {"4": text_map(written)}
             after = self._databases[before.name] = read_database(tree)
-            if (before.owner, _spoken(before.parameters)) != (after.owner, _spoken(after.parameters)):
-                message = {"db": before.name, "dbObjBeforeJson": _told(before), "dbObjAfterJson": _told(after)}
+            if _heard(before) != _heard(after):
+                said = {key: value for key, value in tree.items() if key != "7" or key in given}
+                told = _told(read_database(said))
+                message = {"db": before.name, "dbObjBeforeJson": _told(before), "dbObjAfterJson": told}
                 self.emit("ALTER_DATABASE", before.name, None, message)
 
     def drop_database(self, name: str) -> None:
@@ -206,12 +210,13 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
             database = self._existing_database(table.name.database)
             if table.name in self._tables:
                 raise AlreadyThere(f"table {table.name} exists already")
-            created = self._tables[table.name] = self._settled(table, database)
+            told = self._settled(table, database)
+            created = self._tables[table.name] = _stored(told)
             self._partitions[table.name] = {}
             self._constraints[table.name] = {}
             self._storage.make(created.location)
             files = self._storage.entries(created.location) if created.kind is TableKind.MANAGED else []
-            self._emit_on(created, "CREATE_TABLE", {**messages.of_table(created), "files": files})
+            self._emit_on(created, "CREATE_TABLE", {**messages.of_table(told), "files": files})
 
     def alter_table(
         self, name: TableName, table: Table, *, expected: str | None = None, of_key: str = STAMP, cascade: bool = False
@@ -235,11 +240,12 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
                 self._refuse_moving_between(self._existing_database(before.name.database), database)
             if target and self._storage.exists(target):
                 raise Refused(f"table {table.name}: {target} exists already")
-            after = self._altered_table(before, table, target)
+            told = self._altered_table(before, table, target)
+            after = _stored(told)
             if target:
                 self._storage.move(str(before.location), target)
             self._rename_state(before, after, moves=target is not None, cascade=cascade)
-            self._emit_on(after, "ALTER_TABLE", messages.of_altered_table(before, after))
+            self._emit_on(after, "ALTER_TABLE", messages.of_altered_table(before, told))
 
     def drop_table(self, name: TableName, *, delete_data: bool) -> None:
         """Drop a table; one that does not exist is fine."""
@@ -301,16 +307,15 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
             self._storage.recycle(path)
 
     def _settled(self, table: Table, database: Database) -> Table:
+        """Return a new table as its event tells it: of the type that the client said."""
         tree = fresh_table(table)
         parameters = {"transient_lastDdlTime": str(self._log.now()), **table.parameters}
-        if table.table_type == "MANAGED_TABLE" and parameters.get("EXTERNAL", "").upper() == "TRUE":
-            tree["12"] = {"str": "EXTERNAL_TABLE"}
         if self.translates_managed and table.kind is TableKind.MANAGED:
             tree["12"] = {"str": "EXTERNAL_TABLE"}
             parameters |= {"EXTERNAL": "TRUE", "TRANSLATED_TO_EXTERNAL": "TRUE", "external.table.purge": "TRUE"}
         self._tables_made += 1
         tree |= self._of_this_metastore(parameters) | {"14": {"tf": 0}, "25": {"i64": self._tables_made}}
-        kept = read_table(tree)
+        kept = _stored(read_table(tree))
         if kept.has_files and kept.kind is not TableKind.MATERIALIZED_VIEW:
             tree.pop("10", None)  # texts of views
             tree.pop("11", None)
@@ -320,6 +325,7 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         return read_table(tree)
 
     def _altered_table(self, before: Table, table: Table, target: str | None) -> Table:
+        """Return an altered table as its event tells it: of the type that the client said."""
         tree = fresh_table(table)
         tree |= self._of_this_metastore({"transient_lastDdlTime": str(self._log.now()), **table.parameters})
         tree["4"] = from_text(before.thrift)["4"]
@@ -404,6 +410,13 @@ class InMemoryMetastore(PartitionsInMemory, ConstraintsInMemory, DetailsInMemory
         self._storage.make(location)
 
 
+def _stored(told: Table) -> Table:
+    """Return a table as the metastore keeps it (ObjectStore, convertToMTable)."""
+    said = from_text(told.thrift)
+    stored = as_stored(said)
+    return told if stored is said else read_table(stored)
+
+
 def _check_parameter(before: Table, table: Table, key: str, expected: str) -> None:
     value = before.parameters.get(key)
     if value != expected:
@@ -414,6 +427,11 @@ def _check_parameter(before: Table, table: Table, key: str, expected: str) -> No
 
 def _columns(table: Table) -> Any:
     return from_text(table.thrift)["7"]["rec"]["1"]
+
+
+def _heard(database: Database) -> object:
+    """Return what of a database makes an event when it changes."""
+    return database.owner, database.owner_type, _spoken(database.parameters)
 
 
 def _spoken(parameters: Parameters) -> dict[str, str]:

@@ -44,6 +44,8 @@ def a_table(database: str, name: str, keys: tuple[str, ...] = (), **changes: Any
         "8": {"lst": ["rec", len(key_records), *key_records]},
         "12": {"str": "MANAGED_TABLE"},
     }
+    if changes.get("table_type") == "EXTERNAL_TABLE":
+        changes = {"parameters": {"EXTERNAL": "TRUE"}, **changes}
     return replace(read_table(tree), **changes)
 
 
@@ -75,6 +77,15 @@ def a_spark_table(
     tree["7"]["rec"]["2"] = {"str": location or f"hdfs://east/w/{database}.db/{name}-__PLACEHOLDER__"}
     tree |= {"9": {"map": ["str", "str", len(said), said]}, "12": {"str": "EXTERNAL_TABLE"}}
     return read_table(tree)
+
+
+def as_said(table: Table, said: str | None, external: str | None) -> Table:
+    """Return a table as a client may say it: of any type or none, with any EXTERNAL or none."""
+    tree = {key: value for key, value in from_text(table.thrift).items() if key != "12"}
+    tree |= {} if said is None else {"12": {"str": said}}
+    parameters = {key: value for key, value in table.parameters.items() if key != "EXTERNAL"}
+    parameters |= {} if external is None else {"EXTERNAL": external}
+    return replace(table, table_type=said or "", parameters=parameters, thrift=to_text(tree))
 
 
 def a_view(database: str, name: str, keys: tuple[str, ...] = ()) -> Table:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tests.support.hive import metastore_objects as objects
-from tests.support.users.source_writer import SourceWriter, Values
+from tests.support.users.source_writer import Contents, SourceWriter, Values
 from twinhive.core.model.names import partition_name
 from twinhive.core.model.objects import Table
 
@@ -43,14 +43,31 @@ class ExternalWriter(SourceWriter):
             [objects.a_partition(found, *each, location=place) for each, place in zip(values, places, strict=True)]
         )
 
-    def make_external(self, table: str) -> None:
-        """Let a managed table become external; its files stay where they are."""
+    def create_as(
+        self, table: str, said: str | None, external: str | None, files: Contents = (), location: str | None = None
+    ) -> Table:
+        """Create a table of which a client says any type or none, and any EXTERNAL or none."""
+        place = location or f"{DATA}/{table}"
+        self._put(place, files)
+        made = objects.a_table(self.database, table, location=place)
+        self.metastore.create_table(objects.as_said(made, said, external))
+        return self.table(table)
+
+    def alter_as(self, table: str, said: str | None, external: str | None) -> Table:
+        """Alter a table so that a client says any type or none, and any EXTERNAL or none."""
         found = self.table(table)
-        external = {**found.parameters, "EXTERNAL": "TRUE"}
-        self.metastore.alter_table(found.name, replace(found, table_type="EXTERNAL_TABLE", parameters=external))
+        self.metastore.alter_table(found.name, objects.as_said(found, said, external))
+        return self.table(table)
+
+    def make_external(self, table: str) -> None:
+        """Let a managed table become external; its files stay where they are.
+
+        As Thrift clients do, who leave the type as it was: the metastore goes by the parameter.
+        """
+        found = self.table(table)
+        self.metastore.alter_table(found.name, replace(found, parameters={**found.parameters, "EXTERNAL": "TRUE"}))
 
     def make_managed(self, table: str) -> None:
-        """Let an external table become managed; its files stay where they are."""
+        """Let an external table become managed, by the parameter alone too; its files stay where they are."""
         found = self.table(table)
-        managed = {key: value for key, value in found.parameters.items() if key != "EXTERNAL"}
-        self.metastore.alter_table(found.name, replace(found, table_type="MANAGED_TABLE", parameters=managed))
+        self.metastore.alter_table(found.name, replace(found, parameters={**found.parameters, "EXTERNAL": "FALSE"}))

@@ -50,7 +50,7 @@ def describe(warehouse: Warehouse, database: str) -> dict[str, Any]:
             "tables": {
                 table.name.table: _describe_table(warehouse, metastore, table)
                 for table in tables
-                if table.table_type != "EXTERNAL_TABLE"
+                if not table.is_external
             },
         }
     finally:

@@ -46,7 +46,7 @@ def claims(metastore) -> dict[tuple[str, str], set[str]]:
 
 def contents(metastore, files) -> dict:
     names = metastore.table_names("sales")
-    tables = [table for table in metastore.tables("sales", names) if table.table_type != "EXTERNAL_TABLE"]
+    tables = [table for table in metastore.tables("sales", names) if table.kind.is_all_in_log]
     return {str(table.name): described(metastore, files, table) for table in tables}
 
 

@@ -19,6 +19,9 @@ Parameters = Mapping[str, str]
 DDL_TIME = "transient_lastDdlTime"
 """When a table was altered last, in seconds since 1970: Hive and Spark take it off, and the metastore sets it anew."""
 
+USER = 1
+"""The kind of an owner of whom no other is said, by Hive's number."""
+
 
 class TableKind(Enum):
     """What a table is to replication."""
@@ -80,12 +83,30 @@ _LEFT_OUT = {
     TableKind.OPEN_FORMAT: "managed table of Delta or Hudi: no event tells of the log that says which files count",
     TableKind.MATERIALIZED_VIEW: "materialized view: the replica's Hive has to build it",
 }
+_MANAGED, _EXTERNAL, _VIEW = "MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW"
 _KINDS = {
-    "MANAGED_TABLE": TableKind.MANAGED,
-    "EXTERNAL_TABLE": TableKind.EXTERNAL,
-    "VIRTUAL_VIEW": TableKind.VIEW,
+    _MANAGED: TableKind.MANAGED,
+    _EXTERNAL: TableKind.EXTERNAL,
+    _VIEW: TableKind.VIEW,
     "MATERIALIZED_VIEW": TableKind.MATERIALIZED_VIEW,
 }
+
+
+def stored_type(said: str | None, parameters: Parameters, *, is_query: bool) -> str:
+    """Return the type that the metastore gives a table of which a client said these things (`is_query`: a view's text).
+
+    The parameter EXTERNAL alone decides between managed and external (ObjectStore, convertToMTable). What has no type
+    is a view if it has the text of one (convertToTable). Any other type is stored as it was said.
+    """
+    if said is None and is_query:
+        return _VIEW
+    if said in (None, _MANAGED, _EXTERNAL):
+        return _EXTERNAL if _says_external(parameters) else _MANAGED
+    return said
+
+
+def _says_external(parameters: Parameters) -> bool:
+    return parameters.get("EXTERNAL", "").lower() == "true"
 
 
 @dataclass(frozen=True)
@@ -99,6 +120,8 @@ class Database:
     thrift: str = field(repr=False)
     comment: str | None = None
     owner: str | None = None
+    owner_type: int | None = None
+    """What the owner is, by Hive's number (PrincipalType): USER, 2 a role, 3 a group; None where nothing is said."""
     connector: str | None = None
     """Of a database of type REMOTE: the data connector that it is reached by, if it names one."""
 
@@ -122,8 +145,9 @@ class Table:
 
     @property
     def kind(self) -> TableKind:
-        """Classify by type and by the `transactional` parameter."""
-        kind = _KINDS.get(self.table_type, TableKind.EXTERNAL)
+        """Classify by type and by the `transactional` parameter; a type that Hive does not know goes by EXTERNAL."""
+        odd = TableKind.EXTERNAL if _says_external(self.parameters) else TableKind.MANAGED
+        kind = _KINDS.get(self.table_type, odd)
         if kind is TableKind.MANAGED and self.parameters.get("transactional", "").lower() == "true":
             return TableKind.TRANSACTIONAL
         if kind in (TableKind.MANAGED, TableKind.EXTERNAL) and self.row_files is RowFiles.ELSEWHERE:

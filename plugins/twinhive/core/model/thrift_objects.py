@@ -11,12 +11,13 @@ from typing import Any
 
 from twinhive.core.model.files import authority, is_below, join, qualified, relative_to
 from twinhive.core.model.names import TableName, partition_name
-from twinhive.core.model.objects import Database, Function, Parameters, Partition, Table
+from twinhive.core.model.objects import Database, Function, Parameters, Partition, Table, stored_type
 from twinhive.core.model.table_formats import PATH, place_of_rows, spark_path
 from twinhive.core.model.tjson import Tree, from_text, to_text
 
 # Database
 _DB_NAME, _DB_COMMENT, _DB_LOCATION, _DB_PARAMETERS, _DB_OWNER, _DB_MANAGED_LOCATION = "1", "2", "3", "4", "6", "10"
+_DB_OWNER_TYPE = "7"
 # Privileges, catalog and creation time: the receiving metastore has its own.
 _DB_CONNECTOR = "12"
 _DB_OF_ITS_METASTORE = ("5", "8", "9")
@@ -74,6 +75,7 @@ def read_database(tree: Tree, text: str | None = None) -> Database:
         thrift=to_text(tree) if text is None else text,
         comment=_text(tree, _DB_COMMENT),
         owner=_text(tree, _DB_OWNER),
+        owner_type=tree.get(_DB_OWNER_TYPE, {}).get("i32"),
         connector=_text(tree, _DB_CONNECTOR) or None,
     )
 
@@ -93,6 +95,19 @@ def read_table(tree: Tree, text: str | None = None) -> Table:
         parameters=parameters,
         thrift=to_text(tree) if text is None else text,
     )
+
+
+def as_stored(tree: Tree) -> Tree:
+    """Return a table as the metastore gives it again whose struct is as a client said it: with its true type.
+
+    Of a view whose type nobody said, the metastore does not give the text again.
+    """
+    said = _text(tree, _TABLE_TYPE)
+    stored = stored_type(said, _mapping(tree, _TABLE_PARAMETERS), is_query=_text(tree, _VIEW_ORIGINAL) is not None)
+    if stored == said:
+        return tree
+    kept = _without(tree, (_VIEW_ORIGINAL, _VIEW_EXPANDED)) if said is None else tree
+    return {**kept, _TABLE_TYPE: {"str": stored}}
 
 
 def read_partition(tree: Tree, text: str | None = None) -> Partition:
@@ -177,6 +192,8 @@ def fresh_database(database: Database) -> Tree:
     _put(tree, _DB_NAME, database.name)
     _put(tree, _DB_COMMENT, database.comment)
     _put(tree, _DB_OWNER, database.owner)
+    if database.owner_type is not None:
+        tree[_DB_OWNER_TYPE] = {"i32": database.owner_type}
     _put(tree, _DB_LOCATION, database.location)
     _put(tree, _DB_MANAGED_LOCATION, database.managed_location)
     _put_mapping(tree, _DB_PARAMETERS, database.parameters)
@@ -191,7 +208,8 @@ def fresh_table(table: Table, *, is_new: bool = False) -> Tree:
     tree = _without(from_text(table.thrift), _TABLE_OF_ITS_METASTORE)
     _put(tree, _TABLE, table.name.table)
     _put(tree, _TABLE_DB, table.name.database)
-    _put(tree, _TABLE_TYPE, table.table_type)
+    if table.table_type:  # a struct without a type says something else than an empty one
+        _put(tree, _TABLE_TYPE, table.table_type)
     place = _place(_record(tree, _TABLE_SD), _mapping(tree, _TABLE_PARAMETERS))
     _put_mapping(tree, _TABLE_PARAMETERS, table.parameters)
     if table.partition_keys:

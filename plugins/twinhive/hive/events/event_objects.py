@@ -21,8 +21,12 @@ def database(tree: Tree, text: str) -> Database:
 
 
 def table(tree: Tree, text: str) -> Table:
-    """Read a table or view. Raises ValueError."""
-    read = thrift_objects.read_table(tree, text)
+    """Read a table or view, as the metastore stores it: CREATE_TABLE and ALTER_TABLE tell what a client said.
+
+    Raises ValueError.
+    """
+    stored = thrift_objects.as_stored(tree)
+    read = thrift_objects.read_table(stored, text if stored is tree else None)
     _require_texts("name", read.name.database, read.name.table)
     _require_texts("partition key", *read.partition_keys)
     _require_texts("column", *(name for name, _ in read.columns))

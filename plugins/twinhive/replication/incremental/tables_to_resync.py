@@ -22,7 +22,6 @@ from twinhive.core.model.external.modes import NO_BASE
 from twinhive.core.model.marks import STAMP, ReplicaState, Stamp
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import BASE_DIRECTORY, BOOTSTRAP_AGAIN, IN_THE_POLICY_FILE
-from twinhive.core.model.objects import TableKind
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.ports import ReadPorts, WritePorts
@@ -135,9 +134,9 @@ def with_renames(policy: Policy, changes: Iterable[Change], tables: Collection[s
 def says_too_little(policy: Policy, change: Change) -> bool:
     """True for a change after which the log does not say what a table holds.
 
-    One that comes into the scope by a rename, from another database too; a managed table that becomes external, or the
-    other way; a managed one that gets another location, where the event names no files; an external one that gets a
-    name and a location at once, whose partitions the source's metastore moves along.
+    One that comes into the scope by a rename, from another database too; one that becomes another kind, as a managed
+    table that becomes external, or the other way; a managed one that gets another location, where the event names no
+    files; an external one that gets a name and a location at once, whose partitions the source's metastore moves along.
     """
     match change:
         case AlterTable():
@@ -157,10 +156,9 @@ def _says_too_little(policy: Policy, change: AlterTable) -> bool:
         return False
     if policy.follows(change.after.name) and not policy.follows(change.before.name):
         return True
-    if policy.left_out(change.before):
-        return False
-    kinds = {change.before.kind, change.after.kind}
+    if change.before.kind is not change.after.kind:
+        return True
     # A managed table that is renamed is moved by the metastore, with all its files.
     is_odd = change.renames if change.after.is_external else not change.renames
     moves = is_odd and change.before.location != change.after.location
-    return kinds == {TableKind.MANAGED, TableKind.EXTERNAL} or moves
+    return moves
