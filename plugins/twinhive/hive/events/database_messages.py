@@ -1,5 +1,7 @@
 """Decode the events of databases and of their functions."""
 
+from dataclasses import replace
+
 from twinhive.core.model.changes.kinds import AlterDatabase, CreateDatabase, CreateFunction, DropDatabase, DropFunction
 from twinhive.hive.events.event_objects import database, function
 from twinhive.hive.events.fields import MessageFields
@@ -11,10 +13,9 @@ def create_database(message: MessageFields) -> CreateDatabase:
 
 
 def alter_database(message: MessageFields) -> AlterDatabase:
-    """Decode ALTER_DATABASE."""
-    return AlterDatabase(
-        before=message.struct("dbObjBeforeJson", database), after=message.struct("dbObjAfterJson", database)
-    )
+    """Decode ALTER_DATABASE. A client that says no kind of owner leaves it as it was."""
+    before, after = message.struct("dbObjBeforeJson", database), message.struct("dbObjAfterJson", database)
+    return AlterDatabase(before, replace(after, owner_type=after.owner_type or before.owner_type))
 
 
 def drop_database(message: MessageFields) -> DropDatabase:

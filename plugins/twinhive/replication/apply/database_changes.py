@@ -18,7 +18,7 @@ from twinhive.core.model.changes.kinds import (
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.marks import own_marks, without_marks
 from twinhive.core.model.next_steps import pass_over
-from twinhive.core.model.objects import Database
+from twinhive.core.model.objects import USER, Database
 from twinhive.core.model.text import Command, Either
 from twinhive.replication.apply.apply_failures import StopBefore
 from twinhive.replication.apply.apply_progress import Progress
@@ -63,7 +63,7 @@ class DatabaseChanges:
 
     def _alter(self, change: AlterDatabase, event: Event, progress: Progress) -> bool:
         """Change the owner, the comment and the parameters, with the position in the same call."""
-        if change.before.owner != change.after.owner or change.before.comment != change.after.comment:
+        if _owner_and_comment(change.before) != _owner_and_comment(change.after):
             take_over_owner(self._target, change.after)
         # With its position in the same call: a replay must not bring back what an earlier event has set.
         parameters = parameters_of_source(change.after, progress)
@@ -109,12 +109,17 @@ class DatabaseChanges:
 
 
 def take_over_owner(target: Target, source: Database) -> bool:
-    """Give the replica's database the source's owner and comment; False when it has them."""
+    """Give the replica's database the source's owner, of the same kind, and comment; False when it has them."""
     there = target.replica.database(target.policy.replica.database)
-    if there is None or (there.owner, there.comment) == (source.owner, source.comment):
+    if there is None or _owner_and_comment(there) == _owner_and_comment(source):
         return False
-    target.replica.alter_database(replace(there, owner=source.owner, comment=source.comment))
+    wanted = replace(there, owner=source.owner, owner_type=source.owner_type or USER, comment=source.comment)
+    target.replica.alter_database(wanted)
     return True
+
+
+def _owner_and_comment(database: Database) -> object:
+    return database.owner, database.owner_type or USER, database.comment
 
 
 def parameters_of_source(source: Database, progress: Progress) -> dict[str, str]:

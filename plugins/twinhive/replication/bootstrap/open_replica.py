@@ -85,6 +85,7 @@ def _replica_database(policy: Policy, dump: Dump) -> Database:
         thrift=source.thrift,
         comment=source.comment,
         owner=source.owner,
+        owner_type=source.owner_type,
     )
 
 
