@@ -10,7 +10,6 @@ import pytest
 from tests.support.hive.contract_metastores import SourceCluster, a_database_on, created
 from tests.support.hive.metastore_objects import a_partition, a_table, a_view
 from tests.support.users.source_writer import SourceWriter
-from twinhive.core.model.column_types import may_become
 from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Missing, Refused
 from twinhive.core.model.files import join
 from twinhive.core.model.marks import SOURCE_FOR, STAMP
@@ -21,6 +20,7 @@ from twinhive.core.model.tjson import from_text, to_text
 from twinhive.core.ports import FileWriter, MetastoreWriter
 from twinhive.core.step.parameter_changes import change_table
 from twinhive.hive.events.decoder import decode_event
+from twinhive.replication.apply.column_types import may_become
 
 STATISTICS = {"numFiles": "3", "totalSize": "9", "numFilesErasureCoded": "0", "numRows": "2"}
 LONG_AGO = {DDL_TIME: "1000000000"}

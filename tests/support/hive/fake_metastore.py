@@ -10,7 +10,6 @@ from tests.support.hive.fake_details import DetailsInMemory
 from tests.support.hive.fake_partitions import PartitionsInMemory
 from tests.support.hive.fake_state import is_managed, is_translated, owns_files, put_location, text_map
 from twinhive.core.model.changes.events import EventRow
-from twinhive.core.model.column_types import may_become
 from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Refused, Unexplained
 from twinhive.core.model.files import is_below, relative_to
 from twinhive.core.model.log_access import Caller, LogAccess
@@ -31,6 +30,7 @@ from twinhive.core.model.thrift_objects import (
 from twinhive.core.model.tjson import Tree, from_text, to_text
 from twinhive.core.ports import FileWriter
 from twinhive.core.ports.table_writers import LoggedInsert
+from twinhive.replication.apply.column_types import may_become
 
 TARGET_LAST_ID = "repl.target.last.id"
 # Hive's ReplConst: a change of these alone makes no event, and no ALTER_DATABASE tells them.

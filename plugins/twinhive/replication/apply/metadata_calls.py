@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from twinhive.core.model.column_types import with_columns_that_stay
 from twinhive.core.model.errors import ActNow, Missing, Refused
 from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName
@@ -10,6 +9,7 @@ from twinhive.core.model.next_steps import resync
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.policy import Policy
 from twinhive.replication.apply.apply_progress import Progress
+from twinhive.replication.apply.column_types import with_columns_that_stay
 from twinhive.replication.apply.create_guard import absent_before, is_as_made, made_otherwise
 from twinhive.replication.apply.left_places import leave_for, leave_partitions, leave_table
 from twinhive.replication.apply.target import Target

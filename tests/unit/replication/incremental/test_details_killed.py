@@ -135,7 +135,7 @@ def foreign_key_stays(users: SourceWriter) -> None:
 def key_referred_to_changes(users: SourceWriter) -> None:
     users.add_constraint("orders", "primary_key", "pk")
     users.add_constraint("plain", "foreign_key", "fk", "orders")
-    for kind in ("bigint", "int"):
+    for kind in ("bigint", "double"):
         users.change_type("orders", kind)
     users.add_constraint("orders", "primary_key", "pk")
 
@@ -143,7 +143,7 @@ def key_referred_to_changes(users: SourceWriter) -> None:
 def child_changes(users: SourceWriter) -> None:
     users.add_constraint("orders", "primary_key", "pk")
     users.add_constraint("plain", "foreign_key", "fk", "orders")
-    for kind in ("bigint", "int"):
+    for kind in ("bigint", "double"):
         users.change_type("plain", kind)
 
 
