@@ -4,7 +4,7 @@ import json
 
 import pytest
 from hive_metastore import ttypes
-from hmsclient import HMSClient
+from hmsclient import HMSClient  # type: ignore[import-untyped]
 from thrift.Thrift import TApplicationException
 from thrift.transport.TTransport import TTransportException
 
