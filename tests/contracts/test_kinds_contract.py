@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.hive.metastore_objects import a_table, as_said
+from tests.support.hive.metastore_objects import a_table, as_said, owned
 from twinhive.core.model.changes.kinds import AlterDatabase, AlterTable, CreateTable
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import USER, Table
@@ -93,14 +93,12 @@ def test_an_altered_table_is_decoded_as_it_is_stored_whatever_a_client_says(
         assert told.get("12") == (None if said is None else {"str": said})
 
 
-def test_the_kind_of_a_databases_owner_is_kept_where_none_is_said(
-    metastore: MetastoreWriter, database: str, begin: int
-) -> None:
-    """A change of it alone is an event, which holds what the client said."""
+def test_the_kind_of_a_databases_owner_is_kept_and_told(metastore: MetastoreWriter, database: str, begin: int) -> None:
+    """A change of it alone is an event."""
     for owner_type in (ROLE, GROUP, USER, ROLE):
         found = metastore.database(database)
         assert found is not None
-        metastore.alter_database(replace(found, owner="analysts", owner_type=owner_type))
+        metastore.alter_database(owned(found, "analysts", owner_type))
         changed = metastore.database(database)
         assert changed is not None
         assert (changed.owner, changed.owner_type) == ("analysts", owner_type)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from twinhive.core.model.names import TableName
-from twinhive.core.model.objects import Function, Partition, Table
+from twinhive.core.model.objects import Database, Function, Partition, Table
 from twinhive.core.model.table_formats import PROVIDER
 from twinhive.core.model.thrift_objects import read_table
 from twinhive.core.model.tjson import Tree, from_text, to_text
@@ -79,13 +79,20 @@ def a_spark_table(
     return read_table(tree)
 
 
-def as_said(table: Table, said: str | None, external: str | None) -> Table:
-    """Return a table as a client may say it: of any type or none, with any EXTERNAL or none."""
-    tree = {key: value for key, value in from_text(table.thrift).items() if key != "12"}
+def as_said(table: Table, said: str | None, external: str | None, owner_type: int | None = None) -> Table:
+    """Return a table as a client may say it: with any type, EXTERNAL and kind of owner, or without them."""
+    tree = {key: value for key, value in from_text(table.thrift).items() if key not in ("12", "18")}
     tree |= {} if said is None else {"12": {"str": said}}
+    tree |= {} if owner_type is None else {"18": {"i32": owner_type}}
     parameters = {key: value for key, value in table.parameters.items() if key != "EXTERNAL"}
     parameters |= {} if external is None else {"EXTERNAL": external}
     return replace(table, table_type=said or "", parameters=parameters, thrift=to_text(tree))
+
+
+def owned(database: Database, owner: str, owner_type: int | None) -> Database:
+    """Return a database as a client may say it: with any kind of owner, or without one."""
+    tree = {key: value for key, value in from_text(database.thrift).items() if key != "7"}
+    return replace(database, owner=owner, owner_type=owner_type, thrift=to_text(tree))
 
 
 def a_view(database: str, name: str, keys: tuple[str, ...] = ()) -> Table:

@@ -53,10 +53,10 @@ class ExternalWriter(SourceWriter):
         self.metastore.create_table(objects.as_said(made, said, external))
         return self.table(table)
 
-    def alter_as(self, table: str, said: str | None, external: str | None) -> Table:
-        """Alter a table so that a client says any type or none, and any EXTERNAL or none."""
+    def alter_as(self, table: str, said: str | None, external: str | None, owner_type: int | None = None) -> Table:
+        """Alter a table so that a client says any type, EXTERNAL and kind of owner, or none of them."""
         found = self.table(table)
-        self.metastore.alter_table(found.name, objects.as_said(found, said, external))
+        self.metastore.alter_table(found.name, objects.as_said(found, said, external, owner_type))
         return self.table(table)
 
     def make_external(self, table: str) -> None:

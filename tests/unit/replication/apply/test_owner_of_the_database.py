@@ -1,9 +1,8 @@
 """The replica's database belongs to whom the source's belongs: a user, a role or a group."""
 
-from dataclasses import replace
-
 import pytest
 
+from tests.support.hive.metastore_objects import owned
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.incremental.test_resync_everything import ask, with_a_gap
 from twinhive.core.model.objects import USER
@@ -14,7 +13,7 @@ ROLE, GROUP = 2, 3
 
 def give(followed: Followed, owner: str, owner_type: int | None) -> None:
     source = followed.world.source
-    source.alter_database(replace(source.database("sales"), owner=owner, owner_type=owner_type))
+    source.alter_database(owned(source.database("sales"), owner, owner_type))
 
 
 def assert_same_database(followed: Followed) -> None:

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from tests.support.builders import a_policy
+from tests.support.hive.metastore_objects import owned
 from tests.support.seeds import seeds
 from tests.support.worlds.external_followed import POLICY, FollowedExternals
 from tests.support.worlds.fake_world import tuned
@@ -12,10 +13,11 @@ from tests.support.worlds.memory_comparison import assert_twin
 from tests.unit.replication.external_tables.test_external_incremental import with_tables
 from twinhive.core.model.marks import QUARANTINE
 from twinhive.core.model.objects import TableKind
-from twinhive.replication.comparison.canonical_form import canonical_table
+from twinhive.replication.comparison.canonical_form import canonical_database, canonical_table
 
 SAID = (None, "", "MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW", "MATERIALIZED_VIEW", "managed_table")
 EXTERNAL = (None, "TRUE", "true", "True", "FALSE", "false", " TRUE", "")
+OWNERS = (None, 1, 2, 3)
 CREATED = [
     ("EXTERNAL_TABLE", None, "MANAGED_TABLE"),
     ("EXTERNAL_TABLE", "FALSE", "MANAGED_TABLE"),
@@ -34,6 +36,8 @@ def assert_same_tables(followed: FollowedExternals) -> None:
     assert followed.pending == ()
     assert not [key for key in followed.world.replica.database("sales").parameters if key.startswith(QUARANTINE)]
     source = followed.world.source
+    databases = [metastore.database("sales") for metastore in (source, followed.world.replica)]
+    assert canonical_database(databases[1]) == canonical_database(databases[0])
     for table in source.tables("sales", source.table_names("sales")):
         there = followed.on_replica(table.name.table)
         if followed.policy.left_out(table):
@@ -111,9 +115,13 @@ def test_whatever_clients_say_the_twin_is_what_the_source_stores(seed: int) -> N
         elif users.table(name).kind is TableKind.MANAGED and choose.random() < 0.4:
             users.insert(name, None, [f"more of {number}".encode()])
         elif not users.table(name).kind.why_left_out and users.table(name).has_files:
-            users.alter_as(
-                name, choose.choice([one for one in SAID if one != "MATERIALIZED_VIEW"]), choose.choice(EXTERNAL)
-            )
+            # One that becomes a kind which nobody follows needs a person.
+            said = choose.choice([one for one in SAID if one != "MATERIALIZED_VIEW"])
+            users.alter_as(name, said, choose.choice(EXTERNAL), choose.choice(OWNERS))
+        if choose.random() < 0.1:
+            owner, owner_type = choose.choice(["ann", "analysts"]), choose.choice(OWNERS)
+            source = followed.world.source
+            source.alter_database(owned(source.database("sales"), owner, owner_type))
         if choose.random() < 0.2:
             followed.follow()
         if choose.random() < 0.1:
