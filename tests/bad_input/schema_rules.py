@@ -106,6 +106,7 @@ _PATTERNS: Mapping[str, Any] = {
     "metastore.uris.0": "thrift://hms1",
     "gateway.uris.0": "thrift://gate1",
     "file_system.uri": "hdfs://west/path",
+    "file_system.also.0": "hdfs://west/path",
     "notifications.send.0.notifier": "SlackNotifier",
     "messages.notifications.send.0.notifier": "SlackNotifier",
 }

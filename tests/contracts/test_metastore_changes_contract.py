@@ -20,7 +20,7 @@ from twinhive.core.model.tjson import from_text, to_text
 from twinhive.core.ports import FileWriter, MetastoreWriter
 from twinhive.core.step.parameter_changes import change_table
 from twinhive.hive.events.decoder import decode_event
-from twinhive.replication.apply.column_types import may_become
+from twinhive.replication.replica.column_types import may_become
 
 STATISTICS = {"numFiles": "3", "totalSize": "9", "numFilesErasureCoded": "0", "numRows": "2"}
 LONG_AGO = {DDL_TIME: "1000000000"}

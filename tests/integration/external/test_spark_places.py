@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hive_metastore.ttypes import GetTableRequest
@@ -95,7 +96,7 @@ class SparkTables:
         work = Work(wiring.policy, holder={"run": "verify"}, report=self.log.append)
         return Verify(work, clock=time.time, wait=lambda seconds: self.follow()).run(wiring.write_ports())
 
-    def rows(self, spark: SparkSql, *tables: str) -> list[object]:
+    def rows(self, spark: SparkSql, *tables: str) -> list[Any]:
         """Return what Spark reads, and of which files."""
         answers = spark.ask(
             *(f"SELECT *, input_file_name() FROM {self.database}.{table} ORDER BY a" for table in tables)

@@ -30,7 +30,7 @@ from twinhive.core.model.thrift_objects import (
 from twinhive.core.model.tjson import Tree, from_text, to_text
 from twinhive.core.ports import FileWriter
 from twinhive.core.ports.table_writers import LoggedInsert
-from twinhive.replication.apply.column_types import may_become
+from twinhive.replication.replica.column_types import may_become
 
 TARGET_LAST_ID = "repl.target.last.id"
 # Hive's ReplConst: a change of these alone makes no event, and no ALTER_DATABASE tells them.

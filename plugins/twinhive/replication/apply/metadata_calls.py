@@ -9,10 +9,10 @@ from twinhive.core.model.next_steps import resync
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.policy import Policy
 from twinhive.replication.apply.apply_progress import Progress
-from twinhive.replication.apply.column_types import with_columns_that_stay
 from twinhive.replication.apply.create_guard import absent_before, is_as_made, made_otherwise
 from twinhive.replication.apply.left_places import leave_for, leave_partitions, leave_table
 from twinhive.replication.apply.target import Target
+from twinhive.replication.replica.column_types import with_columns_that_stay
 
 
 def create_table(target: Target, made: Table) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.builders import a_table
-from twinhive.replication.apply.column_types import may_become, with_columns_that_stay
+from twinhive.replication.replica.column_types import may_become, with_columns_that_stay
 
 TABLE = a_table("sales.t")
 
