@@ -178,6 +178,7 @@ def test_copies_on_executors_without_packages_then_skips_and_says_what_needs_a_p
 OF_A_DOCUMENT = pytest.mark.nightly("tests/integration/copy/test_spark_copy.py::test_settings_that_cannot_be_used")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("settings", "says"),
     [

@@ -112,6 +112,7 @@ def test_external_tables_are_copied_and_published_with_the_bootstrap(stage: Stag
     assert stage.on_replica("managed").kind.value == "managed"
 
 
+@pytest.mark.thorough
 def test_files_written_straight_come_with_the_next_pass_and_what_did_not_change_is_skipped(stage: Stage, log) -> None:
     furnish(stage)
     stage.policy().bootstrap()
@@ -147,6 +148,7 @@ def test_new_objects_wait_for_their_data_and_events_do_not_wait_for_them(stage: 
     stage.assert_twin()
 
 
+@pytest.mark.thorough
 def test_drops_renames_and_moves_reach_the_twin(stage: Stage) -> None:
     furnish(stage)
     users, root = stage.users, stage.root
@@ -169,6 +171,7 @@ def test_drops_renames_and_moves_reach_the_twin(stage: Stage) -> None:
     assert stage.ports.replica_files.status(purged) is None
 
 
+@pytest.mark.thorough
 def test_tables_that_change_their_kind_are_brought_over_whole(stage: Stage) -> None:
     furnish(stage)
     stage.policy().bootstrap()
@@ -181,6 +184,7 @@ def test_tables_that_change_their_kind_are_brought_over_whole(stage: Stage) -> N
     assert not plain.location.startswith(stage.wired.external.base_directory)
 
 
+@pytest.mark.thorough
 def test_external_tables_are_added_to_a_running_policy(stage: Stage) -> None:
     furnish(stage)
     stage.policy(include=False).bootstrap()

@@ -15,7 +15,7 @@ from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.replication.verify.verify import Verify
 
 __all__ = ["stage"]
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.thorough]
 
 ROLE, GROUP = 2, 3
 CREATED = {

@@ -23,7 +23,7 @@ from twinhive.replication.scan.scan import Scan
 from twinhive.replication.verify.verification_outcome import Verified
 from twinhive.replication.verify.verify import Verify
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.spark]
+pytestmark = [pytest.mark.sandbox, pytest.mark.spark, pytest.mark.thorough]
 
 READ = ("csv_ext", "json_part", "csv_man", "csv_man_part", "parquet_man")
 

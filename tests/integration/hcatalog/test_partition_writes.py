@@ -189,6 +189,7 @@ def test_what_is_written_is_read_by_spark_and_is_on_the_replica_without_a_scan(
     assert_equal_twin(east, database, west)
 
 
+@pytest.mark.thorough
 def test_the_set_is_marked_when_all_is_shown_and_once_a_job(
     session: Session, east: Warehouse, source_metastore: ThriftSource
 ) -> None:
@@ -392,6 +393,7 @@ def submitted(sandbox: Sandbox, session: Session, east: Warehouse) -> SubmittedJ
     return SubmittedJob(table, given, SparkCluster("local[2]", 2, conf))
 
 
+@pytest.mark.thorough
 def test_the_spark_job_reads_files_and_writes_partitions(
     session: Session, submitted: SubmittedJob, source_metastore: ThriftSource
 ) -> None:

@@ -164,6 +164,7 @@ def test_spark_of_north_reads_copies_and_is_told_where_the_rest_is(ports: Ports,
     assert ["a", "string", None] in described
 
 
+@pytest.mark.thorough
 def test_a_stale_copy_is_not_read_and_a_new_one_is(ports: Ports, east: Warehouse) -> None:
     ports.settle()
     with client_of(ports.of_north) as client:
@@ -186,6 +187,7 @@ def client_location(port: int, database: str, table: str) -> str:
         return str(client.get_table_req(_asked(database, table)).table.sd.location)
 
 
+@pytest.mark.thorough
 def test_spark_of_north_writes_its_own_tables_and_no_copy(
     ports: Ports,
     north: HadoopFiles,

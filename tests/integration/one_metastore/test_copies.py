@@ -132,6 +132,7 @@ def test_copies_are_made_follow_and_go(placed: Placed) -> None:
     placed.assert_copied()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("at", (2, 15, 28))
 def test_killed_and_run_again_it_converges(placed: Placed, at: int) -> None:
     with suppress(Killed):
@@ -197,6 +198,7 @@ def test_what_is_much_is_copied_by_spark(placed: Placed) -> None:
     placed.assert_copied()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("table", "is_copied"), [("plain", False), ("orders", True)])
 def test_a_table_is_at_home_on_north_then_and_the_old_place_is_a_copy(
     placed: Placed, table: str, is_copied: bool

@@ -16,7 +16,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.quarantine import frozen_tables
 from twinhive.operations.actions.resync import Resync
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.thorough]
 
 LONG = ("漢" * 150,)
 """With `p=` 452 bytes: a value that a metastore takes, and no name on HDFS."""

@@ -101,6 +101,7 @@ def followed_spark(east: Warehouse, west: Warehouse, policies: PolicyFiles, log:
     return WrittenBySpark(east, west, policies, log)
 
 
+@pytest.mark.thorough
 def test_spark_writes_of_every_kind_reach_the_twin(followed_spark: WrittenBySpark, east_spark: SparkSql) -> None:
     east_spark.run(f"SET {key.removeprefix('spark.hadoop.')}={value}" for key, value in DYNAMIC.items())
     try:

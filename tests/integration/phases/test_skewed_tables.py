@@ -21,7 +21,7 @@ from twinhive.operations.actions.resync import Resync
 from twinhive.replication.scan.scan import Scan
 from twinhive.replication.verify.verify import Verify
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.thorough]
 
 VALUES = [("1", "x y"), ("2", "ü/="), ("3", 'a"]:')]
 PLACES = {values: partition_name(("a", "b"), values) for values in VALUES}

@@ -17,7 +17,7 @@ from tests.support.wire.wire_metastore import client_of
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.statements.execution import StatementPlace, run_statement
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.thorough]
 __all__ = ["desk"]
 
 

@@ -56,6 +56,7 @@ def test_remotes_are_made_shown_described_and_dropped(desk: Desk, east: Warehous
     assert "parts" in west.client.get_all_tables(desk.sales)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "error", "says"),
     [
@@ -169,6 +170,7 @@ def test_a_client_reads_remotes_as_their_owner_has_them(
     assert "bought" not in east.client.get_all_tables(desk.shop)
 
 
+@pytest.mark.thorough
 def test_check_says_which_replicas_a_remote_has_and_whether_they_equal_it(
     desk: Desk, policies: PolicyFiles, west: Warehouse, east: Warehouse, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,6 +226,7 @@ def test_spark_joins_local_and_remote_tables_and_prunes_partitions(desk: Desk, g
     assert ["day", "string", None] in described
 
 
+@pytest.mark.thorough
 def test_of_a_remote_table_spark_asks_for_the_partitions_that_it_reads(
     desk: Desk, gateway: int, status_port: int, spark: SparkSql
 ) -> None:
@@ -239,6 +242,7 @@ def test_of_a_remote_table_spark_asks_for_the_partitions_that_it_reads(
     assert {one for one in asked if one.startswith("get_partitions")} == {"get_partitions_by_filter_req"}
 
 
+@pytest.mark.thorough
 def test_a_remote_is_dropped_by_spark_at_the_gateway_and_by_who_asks_the_metastore_itself(
     desk: Desk, gateway: int, spark: SparkSql, east: Warehouse, west: Warehouse
 ) -> None:

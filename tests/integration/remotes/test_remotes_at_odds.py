@@ -88,6 +88,7 @@ def test_views_over_two_remotes_are_read_by_spark_and_by_hive(
     east.client.drop_table(desk.shop, "joined", True)
 
 
+@pytest.mark.thorough
 def test_gateways_that_ask_each_other_end_in_an_error_that_says_so(
     desk: Desk, east: Warehouse, west: Warehouse, policies: PolicyFiles, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,6 +128,7 @@ def test_gateways_that_ask_each_other_end_in_an_error_that_says_so(
         east.client.drop_database(f"{desk.shop}_well", False, True)
 
 
+@pytest.mark.thorough
 def test_what_a_remote_may_reach_changes_while_clients_ask(
     desk: Desk, gateway: int, policies: PolicyFiles, sandbox: Sandbox
 ) -> None:
