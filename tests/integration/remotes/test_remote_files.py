@@ -30,7 +30,7 @@ from twinhive.core.model.files import Attributes
 from twinhive.core.ports.file_systems import children
 from twinhive.surfaces.cli.app import run
 
-pytestmark = [pytest.mark.sandbox, pytest.mark.thorough]
+pytestmark = [pytest.mark.sandbox, pytest.mark.spark, pytest.mark.thorough]
 __all__ = ["desk", "gateway", "gateway_port", "gateway_ports", "spark", "status_port"]
 
 PURGE = ttypes.EnvironmentContext({"ifPurge": "TRUE"})
