@@ -21,6 +21,8 @@ _LARGE: Final = 1 << 14
 _DEEPEST: Final = 64
 _MOST_STEPS: Final = 20_000
 _BYTES_PER_STEP: Final = 1_024
+"""Of a request. A metastore's answers are no client's, and their names are looked at one by one."""
+_OF_ANSWERS: Final = (2_000_000, 32)
 _PASSED_PER_STEP: Final = 64
 """A step takes three microseconds; a value that is passed over with many others takes a sixty-fourth of that."""
 STEPS_AT_ONCE: Final = 2_000
@@ -84,6 +86,7 @@ class StructScan:
         self.window = b""
         """What was fed and not read yet; after the end, what came behind it."""
         self.at = 0
+        self.is_request = False
         self.pauses = False
         """Whether `feed` reads on for some milliseconds only, for who lets others go on meanwhile."""
         self.is_paused = False
@@ -143,7 +146,8 @@ class StructScan:
     def _look_at_steps(self) -> None:
         """Give up a message that takes more time than any real one, however that comes: each piece has a step free."""
         taken = self.steps + self._skipped // _PASSED_PER_STEP
-        if taken > _MOST_STEPS + self._pieces + self._read // _BYTES_PER_STEP:
+        most, bytes_per_step = (_MOST_STEPS, _BYTES_PER_STEP) if self.is_request else _OF_ANSWERS
+        if taken > most + self._pieces + self._read // bytes_per_step:
             raise WireError("a message of more and smaller values than any real one has")
 
     def _advance(self) -> bool:

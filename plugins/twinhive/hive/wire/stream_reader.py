@@ -86,7 +86,7 @@ class MessageReader:
         """
         if (head := await self._head()) is None:
             return None
-        message = await self._whole(*head, self._most_bytes)
+        message = await self._whole(*head, self._most_bytes, is_request=True)
         assert isinstance(message, WireMessage)  # nothing longer is begun
         return message
 
@@ -116,10 +116,13 @@ class MessageReader:
         raw, self._held = self._held[:end], self._held[end:]
         return WireMessage(head, raw, at)
 
-    async def _whole(self, head: Head, at: int, buffered: int) -> "WireMessage | LongAnswer":
+    async def _whole(
+        self, head: Head, at: int, buffered: int, *, is_request: bool = False
+    ) -> "WireMessage | LongAnswer":
         if (message := self._whole_if_there(head, at)) is not None:
             return message
         scan = PassedPieces(NO_FIELDS, self._most_bytes)
+        scan.is_request = is_request
         encoded, count = self._held[:at], len(self._held) - at
         chunk, self._held = self._held[at:], b""
         while True:

@@ -15,11 +15,11 @@ SECONDS = 0.3
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[bytes]]
 
 
-def talked(talk: Talk) -> bytes:
+def talked(talk: Talk, seconds: float = SECONDS) -> bytes:
     """Return what a client gets, or the error that ends its connection."""
 
     async def served() -> bytes:
-        server = await serve_status("127.0.0.1", 0, CallCounts, SECONDS)
+        server = await serve_status("127.0.0.1", 0, CallCounts, seconds)
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
         try:
             async with asyncio.timeout(20):
@@ -63,7 +63,7 @@ async def ask_and_wait(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 def test_a_long_answer_comes_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "x" * 20_000_000
     monkeypatch.setattr(status_pages, "prometheus_text", lambda counts: text)
-    assert talked(ask).endswith(text.encode())
+    assert talked(ask, 60.0).endswith(text.encode())
 
 
 def test_who_does_not_take_the_answer_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:

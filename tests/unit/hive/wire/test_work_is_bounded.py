@@ -63,6 +63,7 @@ def many_locks() -> WireMessage:
 
 def steps_of(message: WireMessage, piece: int) -> int:
     scan = PassedPieces(NO_FIELDS, MOST_REQUEST_BYTES)
+    scan.is_request = True
     body = message.body
     for at in range(0, len(body), piece):
         scan.feed(body[at : at + piece])
@@ -111,6 +112,7 @@ def test_a_million_small_values_are_given_up_after_the_steps_of_a_fraction_of_a_
     code, element = HOSTILE[name]
     raw = repeated(code, element, 1_000_000).body
     scan = PassedPieces(NO_FIELDS, MOST_REQUEST_BYTES)
+    scan.is_request = True
     with pytest.raises(WireError, match="more and smaller values than any real one has"):
         for at in range(0, len(raw), 1 << 18):
             scan.feed(raw[at : at + (1 << 18)])
@@ -119,6 +121,7 @@ def test_a_million_small_values_are_given_up_after_the_steps_of_a_fraction_of_a_
 
 def test_sixty_megabytes_of_fields_of_a_byte_are_given_up_as_soon() -> None:
     scan = PassedPieces(NO_FIELDS, MOST_REQUEST_BYTES)
+    scan.is_request = True
     piece = bytes((BYTE, 0, 99, 1)) * (1 << 16)
     with pytest.raises(WireError, match="more and smaller values than any real one has"):
         for _ in range(240):
