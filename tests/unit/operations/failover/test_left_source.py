@@ -11,10 +11,11 @@ from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.worlds.fake_world import SOURCE_ADDRESS
 from tests.unit.operations.failover.test_failback import BACK, Switched
 from tests.unit.operations.failover.test_failover import HOLDER, parameters, planned, ready, unplanned
+from tests.unit.operations.failover.test_fence import Fenced
 from tests.unit.operations.failover.test_readiness import READY
 from tests.unit.replication.incremental.test_incremental import Followed
-from twinhive.core.model.errors import Refused, TwinhiveError, Unreachable
-from twinhive.core.model.failover.fence import FENCED, FenceMark
+from twinhive.core.model.errors import Promoted, Refused, TwinhiveError, Unreachable
+from twinhive.core.model.failover.fence import FENCED, QUOTA, FenceMark
 from twinhive.core.model.failover.left_mark import LEFT_FOR, LeftMark
 from twinhive.core.model.marks import PHASE
 from twinhive.core.model.policy import DatabaseAddress
@@ -23,6 +24,7 @@ from twinhive.core.ports import TreePorts, WritePorts
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.failover import Failover
+from twinhive.operations.failover.fence.fence_removal import AbortFailover
 from twinhive.operations.failover.forget import Forget
 from twinhive.operations.failover.readiness import readiness
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
@@ -41,8 +43,8 @@ WAREHOUSE = {"metastore.warehouse.dir": "hdfs://north/warehouse/managed", "metas
 class Hub:
     """One source with two replicas: west, of the policy `sales`, and north, of `sales_n`."""
 
-    def __init__(self) -> None:
-        self.followed = ready(Followed())
+    def __init__(self, followed: Followed | None = None) -> None:
+        self.followed = followed or ready(Followed())
         self.files, self.lease = InMemoryFiles("hdfs://north"), InMemoryLease()
         self.north = InMemoryMetastore(
             file_system="hdfs://north", log_id="log-north", addresses=["north:9083"], files=self.files
@@ -158,6 +160,64 @@ def test_while_another_failover_keeps_writers_away_none_takes_over() -> None:
     hub.follow()
     hub.assert_refused("another failover of east/sales is under way")
     assert FENCED in hub.at_source
+
+
+def refused(hub: Hub) -> str:
+    """Return the next step that a refused failover to north offers."""
+    with pytest.raises(TwinhiveError) as caught:
+        hub.failovers()[0].run(hub.ports())
+    return render(caught.value.words.next_step or "")
+
+
+def test_a_source_that_was_left_for_good_is_taken_over_as_its_error_says() -> None:
+    hub = Hub()
+    hub.followed.follow()
+    unplanned(hub.followed).run(hub.followed.world.ports())
+    source = hub.followed.world.source
+    hub.follow()
+    _, _, statement = refused(hub).partition("ALTER DATABASE sales SET DBPROPERTIES ('")
+    assert statement.startswith(f"{LEFT_FOR}'='') on east, then the failover again")
+    source.set_database_parameters("sales", {**hub.at_source, LEFT_FOR: ""})
+    hub.follow()
+    hub.failovers()[0].run(hub.ports())
+    assert hub.phase == "promoted"
+
+
+@pytest.mark.parametrize("why", ["left", "a replica"])
+def test_the_policy_of_a_source_that_is_none_any_more_is_ended_as_its_error_says(why: str) -> None:
+    hub = Hub()
+    if why == "left":
+        hub.followed.follow()
+        planned(hub.followed).run(hub.followed.world.ports())
+    else:
+        Failback(BACK, HOLDER).run(switched_of(hub).ports())
+    hub.follow()
+    there = hub.north.table_names("sales")
+    assert "twinhive forget sales_n" in refused(hub)
+    Forget(NORTH, HOLDER).run(hub.ports())
+    assert PHASE not in hub.north.database("sales").parameters
+    assert hub.north.table_names("sales") == there
+
+
+def test_another_failover_is_given_up_as_the_error_says() -> None:
+    fenced = Fenced(QUOTA)
+    hub = Hub(fenced)
+    fenced.follow()
+    fenced.failover().fence(fenced.world.ports())
+    hub.follow()
+    assert refused(hub).endswith("twinhive failover sales --abort")
+    fenced.abort().run(fenced.world.ports())
+    hub.follow()
+    hub.failovers()[0].run(hub.ports())
+    assert hub.phase == "promoted"
+
+
+def test_what_is_offered_instead_of_an_abort_that_is_too_late_can_be_planned() -> None:
+    switched = switched_of(Hub())
+    with pytest.raises(Promoted) as caught:
+        AbortFailover(switched.there, HOLDER).run(switched.world.ports())
+    assert "twinhive failback sales_back --dry-run" in render(caught.value.words.next_step or "")
+    assert BACK.name == "sales_back" and Failback(BACK, HOLDER).plan(switched.ports())
 
 
 def gone(*_: object, **__: object) -> object:
