@@ -176,7 +176,7 @@ class Unexplained(Refused):
     """
 
 
-class Unreadable(Refused):
+class UnreadableObject(Refused):
     """A server's answer holds an object that cannot be read: of several, they are asked for one by one."""
 
 

@@ -30,7 +30,7 @@ from twinhive.core.model.changes.kinds import (
     NotReplicated,
     RenamePartition,
 )
-from twinhive.core.model.errors import ActNow, LostFile, TwinhiveError, Unreadable
+from twinhive.core.model.errors import ActNow, LostFile, TwinhiveError, UnreadableObject
 from twinhive.core.model.next_steps import resync
 from twinhive.core.model.policy import EVERY_EVENT, WINDOW_END, Policy
 from twinhive.core.model.text import Text
@@ -124,7 +124,7 @@ class Lane:
 
     def _run(self, lane: Iterator[Action]) -> None:
         while some := list(islice(lane, _LOOK_AHEAD)):
-            with suppress(Unreadable):  # it is read again, and told, by its action
+            with suppress(UnreadableObject):  # it is read again, and told, by its action
                 self._target.twin.look_ahead(some)
             self._place_ahead(some)
             for action in some:

@@ -5,10 +5,11 @@ somebody's rows, or somebody's rows below a directory of ours.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from twinhive.core.model.errors import InvalidSettings, Unreadable
+from twinhive.core.model.errors import InvalidSettings, UnreadableObject
 from twinhive.core.model.files import authority, qualified
+from twinhive.core.model.human_readable import Say
 from twinhive.core.model.next_steps import COPIES_ROOT, DUMP_ROOT, IN_THE_POLICY_FILE, STAGING_ROOT
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
@@ -23,7 +24,6 @@ _WAREHOUSES = {
 }
 _MOST_NAMED = 5
 _LOG = logging.getLogger(__name__)
-Say = Callable[[str], None]
 
 RootPlace = tuple[str, str]
 """A directory, and what it is."""
@@ -101,7 +101,7 @@ def _unqualified(metastore: MetastoreReader, only: str | None, say: Say) -> Iter
     for name in metastore.database_names():
         try:
             yield from _of_database(metastore.database(name))
-        except Unreadable as problem:
+        except UnreadableObject as problem:
             say(f"left out of the look for what lies in root directories: {problem.words.what}")
         if only in (None, name):
             tables, unreadable = readable_tables(metastore, name, metastore.table_names(name))

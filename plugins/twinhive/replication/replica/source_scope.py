@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from twinhive.core.model.batches import TableSize
-from twinhive.core.model.errors import InvalidSettings, Missing, Unreadable, together
+from twinhive.core.model.errors import InvalidSettings, Missing, UnreadableObject, together
 from twinhive.core.model.files import Usage
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
@@ -27,7 +27,7 @@ class SourceScope:
     tables: tuple[Table, ...]
     views: tuple[Table, ...]
     left_out: tuple[LeftOutObject, ...]
-    unreadable: tuple[Unreadable, ...] = ()
+    unreadable: tuple[UnreadableObject, ...] = ()
 
     @property
     def managed(self) -> tuple[Table, ...]:
@@ -43,7 +43,7 @@ class SourceScope:
 def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
     """Read all tables and views that the policy selects.
 
-    Raises Missing without the database, and Unreadable for a table that cannot be read where the policy stops at it.
+    Raises Missing without the database, and UnreadableObject where the policy stops at a table that cannot be read.
     """
     database = policy.source.database
     found, unreadable = readable_tables(source, database, _selected_names(source, policy, database))
@@ -87,17 +87,17 @@ def _selected_names(metastore: MetastoreReader, policy: Policy, database: str) -
 
 def readable_tables(
     metastore: MetastoreReader, database: str, names: Sequence[str]
-) -> tuple[list[Table], dict[str, Unreadable]]:
+) -> tuple[list[Table], dict[str, UnreadableObject]]:
     """Return the named tables that exist, and by name what is wrong with those that cannot be read."""
-    found, unreadable = list[Table](), dict[str, Unreadable]()
+    found, unreadable = list[Table](), dict[str, UnreadableObject]()
     for some in _chunks(names, _TABLES_PER_CALL):
         try:
             found += metastore.tables(database, some)
-        except Unreadable:
+        except UnreadableObject:
             for name in some:
                 try:
                     found += metastore.tables(database, [name])
-                except Unreadable as problem:
+                except UnreadableObject as problem:
                     unreadable[name] = problem
     return found, unreadable
 

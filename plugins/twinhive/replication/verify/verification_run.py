@@ -7,7 +7,7 @@ from math import inf
 from operator import attrgetter
 
 from twinhive.core.model.changes.events import Position
-from twinhive.core.model.errors import InvalidSettings, Unreadable
+from twinhive.core.model.errors import InvalidSettings, UnreadableObject
 from twinhive.core.model.objects import Table
 from twinhive.core.model.text import render
 from twinhive.core.ports import WritePorts
@@ -127,7 +127,7 @@ class Looking:
                     if table == DATABASE
                     else self._compare(table, [some.get(table) for some in found])
                 )
-            except (InvalidSettings, Unreadable) as error:
+            except (InvalidSettings, UnreadableObject) as error:
                 self._looked.pop(table, None)
                 self.not_placed[table] = render(error.what)
                 continue

@@ -1,7 +1,7 @@
 """What the one job is told that copies on Spark's executors: the files of a list, or what a plan does to a tree."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from twinhive.core.model.endpoints import FileSystemEndpoint
@@ -38,7 +38,7 @@ class ListedCopy:
     @classmethod
     def of(cls, fields: dict[str, Any]) -> "ListedCopy":
         """Read the fields of the text."""
-        return cls(**{**fields, "job": CopyJob(**fields["job"]), "dump": FileSystemEndpoint(**fields["dump"])})
+        return cls(**{**fields, "job": CopyJob(**fields["job"]), "dump": _end(fields["dump"])})
 
 
 @dataclass(frozen=True)
@@ -103,5 +103,10 @@ class CopySettings:
     @classmethod
     def _of(cls, fields: dict[str, Any]) -> "CopySettings":
         what = _KINDS[fields.pop("kind")].of(fields["what"])
-        sides = {side: FileSystemEndpoint(**fields[side]) for side in ("source", "target")}
+        sides = {side: _end(fields[side]) for side in ("source", "target")}
         return cls(**{**fields, **sides, "what": what})
+
+
+def _end(fields: Mapping[str, Any]) -> FileSystemEndpoint:
+    end = FileSystemEndpoint(**fields)
+    return replace(end, also=tuple(end.also))

@@ -42,7 +42,7 @@ LIMITS = RemoteLimits(connect=20, call=20, wait=20)
 
 @dataclass
 class Server:
-    """Answer each call at random, and keep what was asked and answered last."""
+    """Answer each call at random, and keep the first: the gateway may look at a table after it."""
 
     random: Random
     asked: WireMessage | None = None
@@ -62,7 +62,8 @@ class Server:
         for one in filter(None, kind.thrift_spec):
             if one[0] != 0:
                 setattr(result, one[2], None)
-        self.asked, self.answered = request, result
+        if self.asked is None:
+            self.asked, self.answered = request, result
         return reply(method, request.head.sequence, encoded(result)).raw
 
 
@@ -180,6 +181,8 @@ def look_at(world: World, client: socket.socket, method: str, seed: str) -> str:
     named = dict.fromkeys(filled(world.random, arguments, world.targets()))
     request = call(method, 7, encoded(arguments))
     owners = {id(found): found for found in (world.defined.owner_of(*name) for name in named)}
+    for one in (world.local, *world.remotes):
+        one.asked = None
     answer = asked(client, request)
     if error_of(answer) is not None:
         return "error"

@@ -448,7 +448,9 @@ def test_what_cannot_be_moved_is_refused_before_anything_changes(spoil, said: st
 def test_external_tables_move_as_managed_ones_do() -> None:
     world = a_world()
     found = world.users.table("plain")
-    world.metastore._tables[found.name] = replace(found, table_type="EXTERNAL_TABLE")
+    world.metastore._tables[found.name] = replace(
+        found.with_parameters({**found.parameters, "EXTERNAL": "TRUE"}), table_type="EXTERNAL_TABLE"
+    )
     move(world, "plain")
     assert_moved(world, "plain", PLAIN)
     assert world.users.table("plain").is_external

@@ -8,7 +8,7 @@ from hive_metastore import ttypes
 from thrift.Thrift import TType
 
 from tests.support.hive.thrift_server import Server, serving
-from twinhive.core.model.errors import Refused, Unreachable, Unreadable
+from twinhive.core.model.errors import Refused, Unreachable, UnreadableObject
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
 from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
@@ -89,19 +89,19 @@ def metastore(server: Server) -> Iterator[ThriftMetastore]:
 def test_tables_that_cannot_be_read_are_named_and_no_other(server: Server, metastore: ThriftMetastore) -> None:
     for name in ("b", "z"):
         server.behaviour.tables[name] = broken(ttypes.Table())
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableObject) as caught:
         metastore.tables("d", ["a", "b", "c", "z"])
     said = str(caught.value)
     assert "2 of 4" in said and "table b of d" in said and "table z of d" in said and "TypeError" in said
     assert "table a" not in said and "table c" not in said
     assert [table.name.table for table in metastore.tables("d", ["a", "c"])] == ["a", "c"], "on a connection of its own"
-    with pytest.raises(Unreadable, match=r"reading table d\.b"):
+    with pytest.raises(UnreadableObject, match=r"reading table d\.b"):
         metastore.table(TableName("d", "b"))
 
 
 def test_partitions_that_cannot_be_read_are_named(server: Server, metastore: ThriftMetastore) -> None:
     server.behaviour.partitions["p=1"] = broken(ttypes.Partition())
-    with pytest.raises(Unreadable, match=r"reading partition p=1 of d\.t"):
+    with pytest.raises(UnreadableObject, match=r"reading partition p=1 of d\.t"):
         metastore.partitions(TABLE, ["p=0", "p=1", "p=2"])
 
 
@@ -111,7 +111,7 @@ def test_a_function_of_another_database_that_cannot_be_read_is_no_reason(
     server.behaviour.elsewhere = [broken(ttypes.Function())]
     assert [function.name for function in metastore.functions("d")] == ["f", "g"]
     server.behaviour.functions["g"] = broken(ttypes.Function())
-    with pytest.raises(Unreadable, match=r"reading function d\.g"):
+    with pytest.raises(UnreadableObject, match=r"reading function d\.g"):
         metastore.functions("d")
 
 
@@ -142,6 +142,6 @@ def test_what_cannot_be_sent_is_refused_and_has_not_happened(
     database = ttypes.Database(name="d", createTime=wrong, parameters={"a": None} if wrong is None else {})
     with pytest.raises(Refused, match="making d: this cannot be sent") as caught:
         metastore.connections.write(Request("making d", lambda client: client.create_database(database)))
-    assert not isinstance(caught.value, Unreadable) and not caught.value.may_still_happen
+    assert not isinstance(caught.value, UnreadableObject) and not caught.value.may_still_happen
     metastore.create_database(Database("e", None, None, {}, "{}"))
     assert server.behaviour.created == ["e"], "nothing of the first request was under way"

@@ -124,6 +124,8 @@ def swap_parents(users: SourceWriter) -> None:
 
 
 def change_the_key_of_the_parent(users: SourceWriter) -> None:
+    metastore: Any = users.metastore
+    metastore.takes_all_types = True
     users.change_type("z_parent", "bigint")
     users.change_type("z_parent", "int")
     users.add_constraint("z_parent", "primary_key", "the_primary_key")

@@ -126,7 +126,7 @@ def as_kept(path: Path) -> Any:
 
     def without_unset(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: without_unset(one) for key, one in value.items() if one is not None}
+            return {key: without_unset(one) for key, one in value.items() if one not in (None, "")}
         return [without_unset(one) for one in value] if isinstance(value, list) else value
 
     return without_unset(json.loads(gzip.decompress(path.read_bytes())))

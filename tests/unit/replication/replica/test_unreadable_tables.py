@@ -9,7 +9,7 @@ from tests.support.builders import a_policy, a_table
 from tests.support.worlds.fake_world import World, a_world, tuned
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.verify.verifying import Verifying
-from twinhive.core.model.errors import ActNow, Unreadable
+from twinhive.core.model.errors import ActNow, UnreadableObject
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
 from twinhive.core.step.step_base import Work
@@ -26,7 +26,7 @@ def hide(monkeypatch: pytest.MonkeyPatch, metastore: Any, *hidden: str) -> None:
     def refuse(database: str, names: Sequence[str]) -> None:
         for name in names:
             if f"{database}.{name}" in hidden:
-                raise Unreadable(WHY.format(f"{database}.{name}"))
+                raise UnreadableObject(WHY.format(f"{database}.{name}"))
 
     def read_some(database: str, names: Sequence[str]) -> Any:
         refuse(database, names)
@@ -66,7 +66,7 @@ def test_a_database_that_cannot_be_read_is_left_out_as_well(monkeypatch: pytest.
 
     def read(name: str) -> Any:
         if name == "theirs":
-            raise Unreadable("reading database theirs: cannot be read")
+            raise UnreadableObject("reading database theirs: cannot be read")
         return database(name)
 
     monkeypatch.setattr(world.source, "database", read)

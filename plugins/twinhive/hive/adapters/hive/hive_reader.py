@@ -8,7 +8,7 @@ from hive_metastore import ttypes
 from twinhive.core.model import thrift_objects as objects
 from twinhive.core.model.changes.events import EventRow
 from twinhive.core.model.constraints import Constraint, constraints_of
-from twinhive.core.model.errors import Missing, Refused, Unreadable, together
+from twinhive.core.model.errors import Missing, Refused, UnreadableObject, together
 from twinhive.core.model.files import qualified
 from twinhive.core.model.log_access import LogAccess
 from twinhive.core.model.names import DEFAULT_PARTITION, TableName, partition_values
@@ -126,7 +126,7 @@ class ThriftMetastoreReader:
         return sorted(self._read(f"listing tables of {database}", lambda client: client.get_all_tables(database)))
 
     def tables(self, database: str, names: Sequence[str]) -> list[Table]:
-        """Return the named tables that exist, sorted by name. Raises Unreadable, which names those it is about."""
+        """Return the named tables that exist, sorted by name. Raises UnreadableObject, which names some."""
         pages = _pages(names, TABLES_PER_CALL)
         found = [table for page in pages for table in _named(page, lambda some: self._tables(database, some))]
         return sorted(found, key=lambda table: table.name)
@@ -164,7 +164,7 @@ class ThriftMetastoreReader:
         return sorted(names)
 
     def partitions(self, table: TableName, names: Sequence[str]) -> list[Partition]:
-        """Return the named partitions that exist, in the order of their names. Raises Unreadable likewise."""
+        """Return the named partitions that exist, in the order of their names. Raises UnreadableObject likewise."""
         name_of = {partition_values(name): name for name in names}
         pages = _pages(list(name_of.values()), PARTITIONS_PER_CALL)
         found = [one for page in pages for one in _named(page, lambda some: self._partitions(table, some))]
@@ -208,7 +208,7 @@ class ThriftMetastoreReader:
         doing = f"listing functions of {database}"
         try:
             answer = self._read(doing, lambda client: client.get_all_functions()).functions or ()
-        except Unreadable:
+        except UnreadableObject:
             # One of another database is no reason.
             names = self._read(doing, lambda client: client.get_functions(database, "*"))
             answer = _named(sorted(names), lambda some: [self._function(database, name) for name in some])
@@ -251,7 +251,7 @@ class ThriftMetastoreReader:
                 f"reading {_said(names, 'partitions')} of {table}",
                 lambda client: client.get_partitions_by_names_req(request),
             )
-        except Unreadable:
+        except UnreadableObject:
             raise
         except Refused:
             # Without the table, the server answers with an error that the bindings do not know.
@@ -282,17 +282,17 @@ def _pages(names: Sequence[str], size: int) -> Iterator[list[str]]:
 
 
 def _named(names: list[str], read: Callable[[list[str]], list[Object]]) -> list[Object]:
-    """Read named objects together, and one by one when not all can be read. Raises Unreadable, which names those."""
+    """Read named objects together, and one by one when not all can be read; UnreadableObject names the others."""
     try:
         return read(names)
-    except Unreadable:
+    except UnreadableObject:
         if len(names) == 1:
             raise
-    found, problems = list[Object](), list[Unreadable]()
+    found, problems = list[Object](), list[UnreadableObject]()
     for name in names:
         try:
             found += read([name])
-        except Unreadable as problem:
+        except UnreadableObject as problem:
             problems.append(problem)
     if problems:
         raise together(problems, f"{len(problems)} of {len(names)} objects cannot be read")

@@ -13,7 +13,7 @@ from thrift.Thrift import TException
 from thrift.transport.TSocket import TSocket
 from thrift.transport.TTransport import TBufferedTransport, TTransportException
 
-from twinhive.core.model.errors import Refused, TwinhiveError, Unreadable, Unwell
+from twinhive.core.model.errors import Refused, TwinhiveError, UnreadableObject, Unwell
 from twinhive.hive.adapters.hive.client_bindings import read_lists_that_are_keys
 from twinhive.hive.adapters.hive.thrift_failures import failure
 
@@ -93,7 +93,7 @@ class ThriftConnection:
     def call(self, request: Request) -> Any:
         """Send one request. Transport errors pass through, answers of refusal become ours.
 
-        So does whatever else the library throws. Raises Unreadable for an answer that it cannot read.
+        So does whatever else the library throws. Raises UnreadableObject for an answer that it cannot read.
         """
         self._transport.has_sent = False
         try:
@@ -126,7 +126,7 @@ class ThriftConnection:
     def _unreadable(self, request: Request, error: Exception) -> TwinhiveError:
         found = f"{type(error).__name__}: {error}"
         if self._transport.has_sent:
-            return Unreadable(
+            return UnreadableObject(
                 f"{request.doing}: what the metastore at {self.address} answered cannot be read",
                 found=found,
                 expected="texts and numbers as Hive writes them",

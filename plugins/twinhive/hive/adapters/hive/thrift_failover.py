@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from thrift.protocol.TProtocol import TProtocolException
 from thrift.transport.TTransport import TTransportException
 
-from twinhive.core.model.errors import TwinhiveError, Unreachable, Unreadable, Unwell
+from twinhive.core.model.errors import TwinhiveError, Unreachable, UnreadableObject, Unwell
 from twinhive.hive.adapters.hive.thrift_connection import TRANSPORT_ERRORS, Address, Request, ThriftConnection
 
 Result = TypeVar("Result")
@@ -66,7 +66,7 @@ class Connections:
                 next_step="try again: what is there is read first",
             ) from error
         except TwinhiveError as error:
-            if not isinstance(error, Unreadable) and not isinstance(error.__cause__, TProtocolException):
+            if not isinstance(error, UnreadableObject) and not isinstance(error.__cause__, TProtocolException):
                 raise
             # A proxy's page, say. Whatever handed the call on, it was no metastore that answered.
             raise Unreachable(

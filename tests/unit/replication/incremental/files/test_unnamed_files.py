@@ -12,12 +12,12 @@ from tests.support.worlds.memory_comparison import contents
 from tests.unit.replication.incremental.test_incremental import POLICY, Followed, nested_directories
 from tests.unit.replication.incremental.test_incremental_killed import follow_noticed
 from tests.unit.runtime.dry_run.test_rehearsal import plan, section
-from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import base_name
 from twinhive.core.model.marks import SOURCE_PLACE
 from twinhive.core.model.names import TableName
 from twinhive.core.model.quarantine import frozen_tables
 from twinhive.operations.actions.replica_status import read_status
+from twinhive.operations.actions.resync import Resync
 from twinhive.replication.notification_log.unnamed_files import _Looking
 from twinhive.runtime.pipeline.phases import BOOTSTRAP, INCREMENTAL
 from twinhive.runtime.pipeline.runner import run_rounds
@@ -416,14 +416,16 @@ def test_what_renames_link_to_a_table_that_comes_whole_comes_with_it_and_nothing
 
 
 @pytest.mark.parametrize("says_before", [True, False])
-def test_a_partition_on_another_file_system_is_refused_by_the_name_of_its_event(says_before: bool) -> None:
+def test_the_table_of_a_partition_on_another_file_system_waits_by_the_name_of_its_event(says_before: bool) -> None:
     followed = Followed()
     followed.users.set_partition_location("orders", A_B, "s3a://bucket/orders", says_before=says_before)
     event = followed.world.source.current_event_id()
-    with pytest.raises(ActNow, match=f"event {event} puts partition p=a b of table sales.orders on another") as raised:
-        followed.follow()
-    assert str(raised.value.found) == "s3a://bucket/orders"
+    to_the_end(followed)
+    why = frozen_tables(followed.world.replica.database("sales").parameters)["orders"]
+    assert why.startswith(f"since event {event} partition p=a b lies at s3a://bucket/orders")
+    assert why.endswith("then: twinhive resync sales orders")
     followed.users.set_partition_location("orders", A_B, put(followed, "back"), says_before=says_before)
+    Resync(followed.policy, "orders", {"by": "test"}).run(followed.world.ports())
     to_the_end(followed)
     followed.assert_twin()
 

@@ -7,10 +7,13 @@ import pytest
 
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.external_followed import FollowedExternals
-from tests.support.worlds.fake_world import Killed, KillSwitch, killable
+from tests.support.worlds.fake_world import Killed, KillSwitch, kill_points, killable
+from tests.unit.replication.external_tables.test_external_incremental import with_tables
 from tests.unit.replication.incremental.test_incremental import Followed
+from tests.unit.replication.scan.test_scan import same
 from tests.unit.replication.verify.verifying import Verifying
 from twinhive.core.model.errors import Refused, Unexplained
+from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName
 from twinhive.operations.actions.resync import Resync
 from twinhive.replication.operator_requests.request_files import request_table
@@ -22,8 +25,7 @@ ALL_OTHERS = (("n", "map<int,int>"), ("last", "binary"))
 ORDERS, PLAIN = TableName("sales", "orders"), TableName("sales", "plain")
 
 
-@pytest.fixture
-def followed() -> Followed:
+def a_followed_replica() -> Followed:
     followed = Followed()
     for table in ("plain", "orders"):
         followed.users.set_columns(table, ())
@@ -31,6 +33,11 @@ def followed() -> Followed:
     followed.follow()
     followed.assert_twin()
     return followed
+
+
+@pytest.fixture
+def followed() -> Followed:
+    return a_followed_replica()
 
 
 def in_steps(users: SourceWriter, table: str) -> None:
@@ -93,22 +100,15 @@ def test_the_replica_gets_the_columns(followed: Followed, way: Callable[[Followe
 
 
 def test_killed_at_any_change_it_converges(way: Callable[[Followed], None]) -> None:
-    for at in range(1, 40):
-        for after_effect in (False, True):
-            followed = Followed()
-            for table in ("plain", "orders"):
-                followed.users.set_columns(table, ())
-                followed.users.set_columns(table, BEFORE, cascade=True)
-            followed.follow()
+    for after_effect in (False, True):
+        for at in kill_points(40, after_effect=after_effect):
+            followed = a_followed_replica()
             way(followed)
-            switch = KillSwitch(at, after_effect=after_effect)
             try:
-                followed.run_with(killable(followed.world.ports(), switch))
+                followed.run_with(killable(followed.world.ports(), KillSwitch(at, after_effect=after_effect)))
             except Killed:
                 followed.follow()
             followed.assert_twin()
-        if switch.count < at:
-            return
 
 
 def test_nothing_is_copied_again_and_readers_never_miss_the_table(followed: Followed) -> None:
@@ -152,10 +152,10 @@ def test_another_refusal_leaves_the_table_as_it_was(followed: Followed) -> None:
     with pytest.raises(Refused):
         followed.run_with(replace(followed.world.ports(), replica=Refusing(followed, refuses=2)))
     there = followed.world.replica.table(PLAIN)
-    assert (there.columns, there.location, there.parameters["twinhive.applied"]) == (
+    assert (there.columns, there.location, there.parameters[STAMP]) == (
         before.columns,
         before.location,
-        before.parameters["twinhive.applied"],
+        before.parameters[STAMP],
     )
     followed.follow()
     followed.assert_twin()
@@ -196,12 +196,18 @@ def test_what_verify_has_found_is_mended() -> None:
     assert not verifying.verify().is_equal
     request_table(followed.world.replica_files, followed.policy, "plain", "ann", repairs=True)
     followed.follow()
-    followed.assert_twin()
+    assert same(followed)
     assert verifying.verify().is_equal
 
 
+def a_replica_with_externals() -> FollowedExternals:
+    followed = with_tables()
+    followed.settle()
+    return followed
+
+
 def test_changes_of_an_external_table_that_waits_for_its_new_place() -> None:
-    followed = FollowedExternals.from_the_beginning()
+    followed = a_replica_with_externals()
     followed.users.set_columns("events", ())
     followed.users.set_columns("events", BEFORE, cascade=True)
     followed.follow()
@@ -217,7 +223,7 @@ def test_changes_of_an_external_table_that_waits_for_its_new_place() -> None:
 
 
 def test_changes_of_an_external_table_that_the_source_allows() -> None:
-    followed = FollowedExternals.from_the_beginning()
+    followed = a_replica_with_externals()
     followed.world.source.takes_all_types = True
     followed.users.set_columns("events", (("id", "array<int>"),), cascade=True)
     followed.settle()

@@ -7,7 +7,8 @@ import pytest
 from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import World, a_world
 from tests.unit.replication.incremental.test_incremental import HISTORIES, Followed
-from tests.unit.replication.scan.test_scan import put, scan
+from tests.unit.replication.scan.test_scan import put, same, scan
+from tests.unit.replication.verify.verifying import Verifying
 from twinhive.core.model.file_system_names import OneFileSystem
 from twinhive.core.model.names import TableName
 from twinhive.core.ports import WritePorts
@@ -71,11 +72,13 @@ def test_scan_verify_and_resync_know_the_name_too() -> None:
     followed = Followed(world=an_old_world())
     put(followed, "plain", "silent", b"no event tells of it")
     put(followed, "orders", "silent", b"nor of this", ("a b",))
+    assert not Verifying(followed).verify(deep=True).is_equal
     scan(followed)
-    followed.assert_twin()
+    assert same(followed)
+    assert Verifying(followed).verify(deep=True).is_equal
     Resync(followed.policy, "orders", {"by": "test"}).run(followed.world.ports())
     followed.follow()
-    followed.assert_twin()
+    assert same(followed)
 
 
 def test_external_tables_are_copied_below_the_base() -> None:
