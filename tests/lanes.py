@@ -1,8 +1,8 @@
 """Run the tests, and mypy, in lanes: `make test`; with arguments of pytest, tests alone: `make thorough`.
 
 A lane is a process that runs its tests one after the other; those with servers have a sandbox of their own. As many of
-these run at the same time as there are cores, so that they do not starve each other. They wait much: one lane without
-servers fills that time. The tests without servers print at once, the others when all is over.
+these run at the same time as there are cores, so that they do not starve each other. They wait much: one lane more,
+without servers, fills that time. The tests of units print at once, the others when all is over.
 
 Only what a test asserts makes the run fail. The time and the CPU of each lane are printed at the end, beside what it
 usually takes.
@@ -25,11 +25,8 @@ import pytest
 
 OPTION = "--lane"
 _TESTS = Path(__file__).parent
-_SHARE, _REST = "-12", "-4"
-"""The nice value of a lane's session, as /proc/<process>/autogroup takes it: fifteen times a server's share.
-
-What has no servers gets a sixth of that: it never waits, and the others would end long after it.
-"""
+_SHARE = "-12"
+"""The nice value of a lane's session, as /proc/<process>/autogroup takes it: fifteen times a server's share."""
 
 
 class Lane(StrEnum):
@@ -40,11 +37,13 @@ class Lane(StrEnum):
     AIRFLOW = "airflow"
     """Tests in Airflow."""
     ALONE = "alone"
-    """Tests without servers."""
+    """Tests of units, without servers."""
     SPARK = "spark"
     """Tests that run Spark or have a third HDFS."""
     CONTRACTS = "contracts"
     """The contracts of adapters with their servers."""
+    DAGS = "dags"
+    """Tests of DAGs, without a running Airflow."""
     TYPES = "types"
     """The type checker, which has no tests."""
 
@@ -53,7 +52,9 @@ class Lane(StrEnum):
         """Return the directories that hold its tests: reading all of them takes a while."""
         match self:
             case Lane.ALONE:
-                return ("unit", "dags")
+                return ("unit",)
+            case Lane.DAGS:
+                return ("dags",)
             case Lane.AIRFLOW | Lane.SPARK:
                 return ("integration",)
             case Lane.CONTRACTS:
@@ -66,7 +67,7 @@ class Lane(StrEnum):
     @property
     def has_servers(self) -> bool:
         """True for a lane whose tests start servers."""
-        return self not in (Lane.ALONE, Lane.TYPES)
+        return self not in (Lane.ALONE, Lane.DAGS, Lane.TYPES)
 
     @property
     def usual_cpu(self) -> int:
@@ -76,10 +77,11 @@ class Lane(StrEnum):
 
 _USUAL_CPU = {
     Lane.AIRFLOW: 30,
-    Lane.ALONE: 850,
-    Lane.SERVERS: 320,
-    Lane.SPARK: 150,
-    Lane.CONTRACTS: 120,
+    Lane.ALONE: 550,
+    Lane.SERVERS: 120,
+    Lane.SPARK: 85,
+    Lane.CONTRACTS: 140,
+    Lane.DAGS: 170,
     Lane.TYPES: 70,
 }
 
@@ -101,8 +103,10 @@ class Ended:
 
 def lane_of(group: str, item: pytest.Item) -> Lane:
     """Return the lane of a test of a group (`unit`, `contracts`, ...)."""
-    if group in ("unit", "dags"):
+    if group == "unit":
         return Lane.ALONE
+    if group == "dags":
+        return Lane.DAGS
     if item.get_closest_marker("airflow") is not None:
         return Lane.AIRFLOW
     if group == "contracts":
@@ -165,8 +169,10 @@ def _run(
 
 
 def _may_begin(lane: Lane, running: Collection[_Running]) -> bool:
-    alike = [one for one in running if one.lane.has_servers == lane.has_servers]
-    return len(alike) < (max(1, os.cpu_count() or 1) if lane.has_servers else 1)
+    cores = max(1, os.cpu_count() or 1)
+    if lane.has_servers:
+        return sum(one.lane.has_servers for one in running) < cores
+    return len(running) <= cores
 
 
 def _command(lane: Lane, arguments: Sequence[str]) -> list[str]:
@@ -187,8 +193,7 @@ def _start(lane: Lane, arguments: Sequence[str], output: IO[bytes] | None) -> _R
         start_new_session=True,
     )
     with suppress(OSError):  # another kernel, or no right to it
-        share = _SHARE if lane.has_servers else _REST
-        Path(f"/proc/{process.pid}/autogroup").write_text(share, encoding="ascii")
+        Path(f"/proc/{process.pid}/autogroup").write_text(_SHARE, encoding="ascii")
     return _Running(lane, process, time.monotonic())
 
 
