@@ -19,7 +19,7 @@ from twinhive.replication.replica.sync_records import SyncedEntry, of_event
 from twinhive.transfer.tree.executing import ExecutePlan
 from twinhive.transfer.tree.listing.noop_check import asked_pairs, nothing_to_do
 from twinhive.transfer.tree.listing.unfinished_files import finished_only
-from twinhive.transfer.tree.path_rule import Layout, Statuses, lay_out
+from twinhive.transfer.tree.path_rule import SNAPSHOTS, Layout, Statuses, lay_out
 from twinhive.transfer.tree.planning.make_plan import Emptied
 from twinhive.transfer.tree.report import PlanRow
 from twinhive.transfer.tree.request import Deletes, SyncOptions, SyncRequest, preserved_letters
@@ -178,17 +178,11 @@ class DirectorySync:
     def _source(self) -> TreeSource:
         """Return the source; one without the directory as if it were there, if the policy says so. Raises Missing."""
         location, source = self.entry.location, self.trees.source
+        if SNAPSHOTS in location.split("/"):
+            raise self._no_place("lies in a snapshot", "a directory of HDFS, which no copy can be")
         there = source.status(location)
         if there is not None and not there.is_directory:
-            raise ActNow(
-                f"{self.entry.key}: its place {location} is a file",
-                found="a file, as Spark's own tables may name one",
-                expected="a directory",
-                next_step="set its location to a directory that holds the file alone, or exclude the table "
-                + ONLY_IN_A_POLICY_FILE
-                + "; then "
-                + Clear("the task"),
-            )
+            raise self._no_place("is a file", "a file, as Spark's own tables may name one")
         if there is not None:
             return source
         if self.policy.external.missing == EMPTY:
@@ -198,6 +192,17 @@ class DirectorySync:
             found=f"no such directory; on the replica it is {self.target}",
             expected="the directory that the metastore names",
             next_step="bring it back, drop the table or partition, or " + _TAKE_AS_EMPTY,
+        )
+
+    def _no_place(self, what: str, found: str) -> ActNow:
+        return ActNow(
+            f"{self.entry.key}: its place {self.entry.location} {what}",
+            found=found,
+            expected="a directory",
+            next_step="set its location to a directory that holds its files alone, or exclude the table "
+            + ONLY_IN_A_POLICY_FILE
+            + "; then "
+            + Clear("the task"),
         )
 
     def _check_not_emptied(self, source: TreeReader, options: SyncOptions) -> None:

@@ -15,7 +15,7 @@ from twinhive.transfer.tree.overlap_check import check_apart
 from twinhive.transfer.tree.request import SyncRequest
 from twinhive.transfer.tree.work_directories import Places, is_ours
 
-_SNAPSHOTS = ".snapshot"
+SNAPSHOTS = ".snapshot"
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _check_addresses(sources: tuple[str, ...], goal: str, source_root: str, targ
     names = [base_name(path) for path in sources]
     if len(names) > 1:
         _check_names(sources, names)
-    if any(is_ours(part) or part == _SNAPSHOTS for part in goal.split("/")):
+    if any(is_ours(part) or part == SNAPSHOTS for part in goal.split("/")):
         raise InvalidSettings(
             f"{goal} is no place for a copy",
             found="a directory of snapshots, or of our own",

@@ -121,6 +121,23 @@ def test_a_missing_directory_between_listing_and_copy_is_told_as_missing() -> No
     assert isinstance(error.value, Missing)
 
 
+def test_a_table_in_a_snapshot_is_named_until_its_location_is_a_directory_and_the_others_go_on() -> None:
+    world = ExternalWorld()
+    table, _ = world.add_table("one", "hdfs://east/data/one"), world.add_table("two", "hdfs://east/data/two")
+    place = "hdfs://east/data/kept/.snapshot/s1"
+    world.put("/data/kept/.snapshot/s1/rows.csv", b"1,2")
+    world.put("/data/one/rows.csv", b"1,2")
+    world.put("/data/two/rows.csv", b"3,4")
+    world.world.source.alter_table(table.name, table.at(table.name, place))
+    with pytest.raises(ActNow, match=rf"sales\.one: its place {place} lies in a snapshot") as raised:
+        world.cycle()
+    assert "set its location to a directory" in str(raised.value.next_step)
+    world.assert_twin("/data/two")
+    world.world.source.alter_table(table.name, table)
+    world.cycle()
+    world.assert_twin("/data/one")
+
+
 def test_a_file_in_place_of_a_directory_is_named_until_the_location_is_its_directory() -> None:
     """Spark lets its own tables name a single file."""
     world = ExternalWorld()
