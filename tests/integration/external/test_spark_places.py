@@ -153,13 +153,11 @@ def test_rows_are_copied_from_where_spark_reads_them(
                 f"INSERT INTO {database}.csv_man_part VALUES (3, 3)",
                 f"CREATE TABLE {database}.text_late (a STRING) USING text LOCATION '{formats.root}/late'",
                 f"INSERT INTO {database}.text_late VALUES ('x')",
-                f"ALTER TABLE {database}.parquet_man RENAME TO {database}.parquet_new",
-                f"ALTER TABLE {database}.csv_man RENAME TO {database}.csv_new",
                 f"ALTER TABLE {database}.csv_ext SET TBLPROPERTIES ('note'='x')",
             ]
         )
         formats.bring_all()
-        tables = ("csv_ext", "json_part", "csv_new", "csv_man_part", "parquet_new", "text_late")
+        tables = ("csv_ext", "json_part", "csv_man", "csv_man_part", "parquet_man", "text_late")
         west_spark.run(f"REFRESH TABLE {database}.{table}" for table in tables)
         assert_read_alike(formats, sandbox, east_spark, west_spark, *tables)
         assert formats.verify().findings == ()
