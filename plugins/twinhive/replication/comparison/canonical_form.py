@@ -22,7 +22,8 @@ from typing import Any
 from twinhive.core.model.constraints import Constraint
 from twinhive.core.model.files import base_name, is_below
 from twinhive.core.model.marks import without_marks
-from twinhive.core.model.objects import Database, Function, Parameters, Partition, Table
+from twinhive.core.model.objects import USER, Database, Function, Parameters, Partition, Table
+from twinhive.core.model.table_formats import PATH
 from twinhive.core.model.thrift_objects import (
     fresh_database,
     fresh_function,
@@ -36,9 +37,8 @@ from twinhive.replication.replica.replica_locations import TRANSLATED, without_s
 Plain = dict[str, Any]
 """Plain values, by the names of fields."""
 
-_USER, _NATIVE = 1, 1
-"""Numbers of the kind of owner, and of database, that Hive takes where none is given."""
-_SPARK_PATH = "path"
+_NATIVE = 1
+"""The number of the kind of database that Hive takes where none is given."""
 _SKEWED_PLACES = "skewedColValueLocationMaps"
 _CLAIM = "COLUMN_STATS_ACCURATE"
 _STATISTICS = frozenset({"numFiles", "totalSize", "numRows", "rawDataSize", "numFilesErasureCoded", _CLAIM})
@@ -107,7 +107,7 @@ def canonical_database(database: Database) -> Plain:
 def canonical_table(table: Table) -> Plain:
     """Return what both sides must have equal of a table or view; its constraints are told apart."""
     form = _of_object(fresh_table(table), _TABLE, table)
-    path = form.get("sd", {}).get("serdeInfo", {}).get("parameters", {}).get(_SPARK_PATH)
+    path = form.get("sd", {}).get("serdeInfo", {}).get("parameters", {}).get(PATH)
     is_own = path is not None and table.location is not None and _leads_to(path.rstrip("/"), table.location)
     return _without_path(form) if is_own else form
 
@@ -157,9 +157,9 @@ def _leads_to(path: str, location: str) -> bool:
 def _without_path(form: Plain) -> Plain:
     """Leave out where Spark believes a table to lie: the location, seen with other eyes."""
     serde = form.get("sd", {}).get("serdeInfo", {})
-    if _SPARK_PATH not in serde.get("parameters", {}):
+    if PATH not in serde.get("parameters", {}):
         return form
-    said = {key: value for key, value in serde["parameters"].items() if key != _SPARK_PATH}
+    said = {key: value for key, value in serde["parameters"].items() if key != PATH}
     left = {key: value for key, value in serde.items() if key != "parameters"}
     return {**form, "sd": {**form["sd"], "serdeInfo": {**left, "parameters": said} if said else left}}
 
@@ -182,7 +182,7 @@ def _with_spoken(form: Plain, parameters: Parameters) -> Plain:
 def _fields(tree: Tree, struct: _Struct) -> Plain:
     named = ((struct.field(number), encoded) for number, encoded in tree.items())
     plain = {name: _value(encoded, struct.inner.get(name)) for name, encoded in named if name != "-"}
-    return {name: value for name, value in plain.items() if value and (name, value) != ("ownerType", _USER)}
+    return {name: value for name, value in plain.items() if value and (name, value) != ("ownerType", USER)}
 
 
 def _value(encoded: Mapping[str, Any], struct: _Struct | None) -> Any:

@@ -46,7 +46,7 @@ def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
     Raises Missing without the database, and UnreadableObject where the policy stops at a table that cannot be read.
     """
     database = policy.source.database
-    found, unreadable = readable_tables(source, database, _selected_names(source, policy, database))
+    found, unreadable = readable_tables(source, database, selected_names(source, policy, database))
     if unreadable and policy.options.on_object_error != "quarantine":
         raise together([*unreadable.values()], f"{len(unreadable)} tables of {database} cannot be read")
     followed = [table for table in found if policy.left_out(table) is None]
@@ -78,10 +78,11 @@ def read_selected(metastore: MetastoreReader, policy: Policy, database: str | No
     They are those of its source's database, or of another one.
     """
     database = database or policy.source.database
-    return tables_in_bulk(metastore, database, _selected_names(metastore, policy, database))
+    return tables_in_bulk(metastore, database, selected_names(metastore, policy, database))
 
 
-def _selected_names(metastore: MetastoreReader, policy: Policy, database: str) -> list[str]:
+def selected_names(metastore: MetastoreReader, policy: Policy, database: str) -> list[str]:
+    """Return the names of the tables and views of a database that a policy selects."""
     return [name for name in metastore.table_names(database) if policy.selects(name)]
 
 

@@ -8,7 +8,7 @@ from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.ports import ReadPorts
 from twinhive.replication.operator_requests.request_files import requested_tables
 from twinhive.replication.replica.pending_files import pending_names
-from twinhive.replication.replica.source_scope import readable_tables
+from twinhive.replication.replica.source_scope import readable_tables, selected_names
 from twinhive.replication.verify.touched_leaves import DATABASE
 
 
@@ -30,7 +30,7 @@ class VerifyScope:
 
 def read_verify_scope(ports: ReadPorts, policy: Policy, only: Sequence[str]) -> VerifyScope:
     """Return what is to be compared: what the policy selects of both sides. Raises Missing without the source's."""
-    found = [name for name in ports.source.table_names(policy.source.database) if policy.selects(name)]
+    found = selected_names(ports.source, policy, policy.source.database)
     selected, unreadable = readable_tables(ports.source, policy.source.database, found)
     database = ports.replica.database(policy.replica.database)
     left_out = {one.name.table: why for one in selected if (why := policy.left_out(one))}
@@ -40,7 +40,7 @@ def read_verify_scope(ports: ReadPorts, policy: Policy, only: Sequence[str]) -> 
     frozen = frozen_tables(database.parameters if database else {})
     not_judged |= {table: f"quarantined: {why}" for table, why in frozen.items() if policy.selects(table)}
     here = {one.name.table for one in selected} | unreadable.keys()
-    there = {name for name in ports.replica.table_names(policy.replica.database) if policy.selects(name)}
+    there = {*selected_names(ports.replica, policy, policy.replica.database)}
     # What no policy brings may live beside the replica: of it nothing is at the source.
     alone, _ = readable_tables(ports.replica, policy.replica.database, sorted(there - here))
     left_out |= {one.name.table: f"on the replica alone: {why}" for one in alone if (why := policy.left_out(one))}
