@@ -23,7 +23,8 @@ def why_it_waits(policy: Policy, table: str, partition: str | None, place: str, 
     way = "ALTER TABLE ... UNARCHIVE PARTITION" if place.startswith("har:") else "SET LOCATION, with its files"
     return (
         f"{what} at {place[:_LONGEST_PLACE]}, where its files cannot be listed; expected: a directory of {root}; "
-        f"next: bring it back there ({way}), then: {render(ResyncTable(policy.name, table))}"
+        f"next: exclude {table} in the policy file, or bring it back there ({way}), then: "
+        f"{render(ResyncTable(policy.name, table))}"
     )
 
 

@@ -33,6 +33,7 @@ def test_a_table_that_was_moved_waits_and_the_policy_goes_on_also_without_it(tab
     settled(followed)
     [why] = frozen_tables(world.replica.database("sales").parameters).values()
     assert "where its files cannot be listed" in str(why)
+    assert f"exclude {table} in the policy file" in str(why)
     assert world.replica.tables("sales", [table])[0] == replica, "the replica is as it was before the move"
     followed.policy = replace(followed.policy, exclude=(table,))
     followed.users.set_parameters(other, {"later": "yes"})

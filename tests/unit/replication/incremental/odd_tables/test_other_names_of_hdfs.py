@@ -11,7 +11,7 @@ from tests.unit.replication.scan.test_scan import put, same, scan
 from tests.unit.replication.verify.verifying import Verifying
 from twinhive.core.model.file_system_names import OneFileSystem
 from twinhive.core.model.names import TableName
-from twinhive.core.ports import WritePorts
+from twinhive.core.ports import MetastoreReader, WritePorts
 from twinhive.hive.events.one_file_system import OneNamedReader
 from twinhive.operations.actions.resync import Resync
 
@@ -88,3 +88,14 @@ def test_external_tables_are_copied_below_the_base() -> None:
     followed.settle()
     followed.assert_twin()
     assert followed.on_replica("made").location == "hdfs://west/ext/data/made"
+
+
+def test_whatever_a_reader_tells_of_places_has_the_one_name() -> None:
+    """A new call of readers that returns places has to be named here too: `__getattr__` would pass it on as it is."""
+    tells = {"Database", "Table", "Partition", "Function", "EventRow", "tuple[str, str]"}
+    calls = {
+        name: str(call.__annotations__.get("return")) for name, call in vars(MetastoreReader).items() if callable(call)
+    }
+    placed = {name for name, said in calls.items() if any(f"{one}" in said for one in tells) and name[0] != "_"}
+    assert "tables" in placed and "partition_locations" in placed
+    assert placed - set(vars(OneNamedReader)) == set()
