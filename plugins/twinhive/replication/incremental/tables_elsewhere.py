@@ -9,7 +9,7 @@ from twinhive.core.model.errors import Missing
 from twinhive.core.model.files import is_elsewhere
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.text import ResyncTable, render
+from twinhive.core.model.text import Exclude, ResyncTable, render
 from twinhive.core.ports import MetastoreReader, ReadPorts
 from twinhive.core.step.step_base import Report
 
@@ -21,10 +21,10 @@ def why_it_waits(policy: Policy, table: str, partition: str | None, place: str, 
     """Say of a table why it waits, and what ends that."""
     what = f"partition {partition} lies" if partition else "it lies"
     way = "ALTER TABLE ... UNARCHIVE PARTITION" if place.startswith("har:") else "SET LOCATION, with its files"
+    next_step = Exclude(table) + f", or bring it back there ({way}), then: " + ResyncTable(policy.name, table)
     return (
         f"{what} at {place[:_LONGEST_PLACE]}, where its files cannot be listed; expected: a directory of {root}; "
-        f"next: exclude {table} in the policy file, or bring it back there ({way}), then: "
-        f"{render(ResyncTable(policy.name, table))}"
+        f"next: {render(next_step)}"
     )
 
 

@@ -65,7 +65,6 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.thorough
 def test_what_statements_run_says_nothing_of_dags() -> None:
     assert {path.name: texts for path in RUN if (texts := of_dags(tree_of(path)))} == {}
 
