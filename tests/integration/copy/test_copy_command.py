@@ -165,6 +165,7 @@ def test_an_update_does_what_its_dry_run_says_and_no_more(differing: CopyTermina
     differing.assert_twin()
 
 
+@pytest.mark.thorough
 def test_to_and_from_this_machine_where_lengths_and_times_are_compared(terminal: CopyTerminal) -> None:
     terminal.east.write(f"{terminal.source}/Zoë 日本/f", b"content")
     local = f"file://{terminal.directory}/local"
@@ -178,6 +179,7 @@ def test_to_and_from_this_machine_where_lengths_and_times_are_compared(terminal:
     terminal.assert_twin()
 
 
+@pytest.mark.thorough
 def test_with_snapshots_only_what_changed_is_copied(terminal: CopyTerminal) -> None:
     east, source, west, target = terminal.east, terminal.source, terminal.west, terminal.target
     for name in ("a/one", "a/two", "b/changed", "b/gone", "c"):

@@ -12,7 +12,7 @@ from twinhive.core.model.files import Attributes, Creation, FileStatus, join, pa
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.surfaces.cli import copy_command
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.thorough]
 
 MB = 1024 * 1024
 TRY_AGAIN, ACT_NOW = 3, 4
@@ -95,7 +95,6 @@ A_NAMENODE = pytest.mark.nightly(
 )
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("server", ["datanode", pytest.param("namenode", marks=A_NAMENODE)])
 def test_a_server_of_the_target_that_is_killed_and_comes_back(updated: CopyTerminal, server: str) -> None:
     west, target, box = updated.west, updated.target, updated.box
@@ -146,7 +145,6 @@ def test_a_corrupt_block_without_another_replica_is_reported_and_never_put_in_pl
     terminal.assert_twin()
 
 
-@pytest.mark.thorough
 def test_a_killed_copy_is_continued_and_copies_nothing_again_that_was_finished(many: CopyTerminal) -> None:
     with many.process(*SLOWLY) as process:
         wait_until(lambda: len(finished(many.west, work_beside(many))) > FILES / 4)
@@ -156,7 +154,6 @@ def test_a_killed_copy_is_continued_and_copies_nothing_again_that_was_finished(m
     assert_the_next_run_copies_only_what_is_missing(many, finished(many.west, work_beside(many)))
 
 
-@pytest.mark.thorough
 def test_a_second_run_takes_over_from_one_that_still_runs(
     updated: CopyTerminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

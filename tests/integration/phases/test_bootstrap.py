@@ -156,6 +156,7 @@ def test_a_missing_database_is_named(policies: PolicyFiles) -> None:
         policies.run(policies.add("nowhere"))
 
 
+@pytest.mark.thorough
 def test_staging_on_another_file_system_is_refused(east: Warehouse, policies: PolicyFiles) -> None:
     database = east.create_database()
     policy = policies.add(database, staging_root="hdfs://east/staging")
@@ -167,8 +168,8 @@ def test_staging_on_another_file_system_is_refused(east: Warehouse, policies: Po
     ("variable", "said"),
     [
         ("AIRFLOW_CONN_EAST_METASTORE", "metastore"),
-        ("AIRFLOW_CONN_WEST_METASTORE", "metastore"),
-        ("AIRFLOW_CONN_EAST_HDFS", "hdfs://east"),
+        pytest.param("AIRFLOW_CONN_WEST_METASTORE", "metastore", marks=pytest.mark.thorough),
+        pytest.param("AIRFLOW_CONN_EAST_HDFS", "hdfs://east", marks=pytest.mark.thorough),
         ("AIRFLOW_CONN_WEST_HDFS", "hdfs://west"),
     ],
 )
@@ -187,6 +188,7 @@ def test_a_server_that_is_down_is_named_and_may_be_tried_again(
         policies.run(policy)
 
 
+@pytest.mark.thorough
 def test_safe_mode_of_the_replica_is_named_and_may_be_tried_again(
     east: Warehouse, west: Warehouse, policies: PolicyFiles
 ) -> None:

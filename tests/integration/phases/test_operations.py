@@ -116,6 +116,7 @@ def test_a_skipped_event_is_recorded_on_the_replica(
     assert orders.parameters["colour"] == "red"
 
 
+@pytest.mark.thorough
 def test_the_lease_of_a_dead_holder_is_taken_and_released(wiring: Wiring) -> None:
     ports, directory = wiring.write_ports(), f"{wiring.policy.staging}/lease"
     dead = ports.lease.hold(directory, {"run": "killed", "task": "apply"}, LeaseKind.EVENTS)

@@ -18,7 +18,7 @@ from twinhive.runtime.settings import load_configuration, resolve_from_environme
 from twinhive.statements.execution import StatementPlace, run_statement
 from twinhive.statements.steps.load_lease import under_way_in
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.thorough]
 
 AT_ONCE = "'hive.repl.dumpdir.ttl'='0s'"
 

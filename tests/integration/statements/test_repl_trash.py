@@ -15,7 +15,7 @@ from twinhive.replication.scan.sweep import sweep
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.statements.execution import StatementPlace, run_statement
 
-pytestmark = pytest.mark.sandbox
+pytestmark = [pytest.mark.sandbox, pytest.mark.thorough]
 
 
 @pytest.fixture
