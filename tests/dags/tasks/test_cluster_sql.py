@@ -192,8 +192,28 @@ def test_a_copy_that_a_placement_makes_is_waited_for(
     assert submitted == []
     world.settle()
     kept = deferred.value.kwargs or {}
+    operator.user = "etl"
     assert operator.look_again({}, None, **kept)["cluster"] == "north"
-    assert len(submitted) == 1
+    assert [one.job[-1] for one in submitted] == ["etl"]
+
+
+def test_the_owner_of_copies_runs_statements_only_when_that_is_said(
+    policies: PolicyFiles, submitted: list[KeptJob], world: CopiesWorld
+) -> None:
+    world.settle()
+    (policies.directory / "placements").mkdir()
+    policies.write("placements/near.yaml", PLACEMENT)
+    refused = r"(?s)on north has to say as whom.*anna, who owns the copies of placement near.*job_tracker\.user"
+    with pytest.raises(PersonMustAct, match=refused):
+        an_operator(policies, JOIN).execute({})
+    assert submitted == []
+    an_operator(policies, "select * from plain").execute({})  # on east, where no copies are
+    an_operator(policies, JOIN, user="anna").execute({})
+    document = yaml.safe_load((policies.directory / "clusters.yaml").read_text())
+    document["clusters"]["north"]["job_tracker"]["user"] = "etl"
+    policies.write("clusters.yaml", document)
+    an_operator(policies, JOIN).execute({})
+    assert [one.job[-1] for one in submitted] == ["anna", "anna", "etl"]
 
 
 def test_the_waiting_ends(policies: PolicyFiles, submitted: list[KeptJob], world: CopiesWorld) -> None:

@@ -31,7 +31,8 @@ from twinhive.operators import ClusterSqlOperator
 with DAG("{dag}", schedule=None, is_paused_upon_creation=False):
     ClusterSqlOperator(
         task_id="query", sql="SELECT count(*) AS rows FROM plain JOIN there ON plain.id <> there.id",
-        database="{database}", metastore="east", wait_for_copy=True, config="{config}", spark_conf={conf},
+        database="{database}", metastore="east", wait_for_copy=True, user="reader",
+        config="{config}", spark_conf={conf},
     )
 """
 

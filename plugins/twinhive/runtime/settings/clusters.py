@@ -58,6 +58,9 @@ class JobTrackerSettings(Strict):
 
     connection: str
     """id of a Spark connection. Of a policy's two clusters only the replica's is used"""
+    user: str | None = None
+    """as whom `ClusterSqlOperator` runs statements here. Without it the user of `file_system`, but where that one owns
+    the copies of a placement: there a statement has to say its user"""
 
 
 class SetsSettings(Strict):

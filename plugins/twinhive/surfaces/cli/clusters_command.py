@@ -11,6 +11,7 @@ from twinhive.federation.placement.cluster_check import Misfit, misfits
 from twinhive.runtime.settings import Configuration
 from twinhive.runtime.settings.clusters import metastore_owner
 from twinhive.runtime.wiring.cluster_wiring import ClustersWiring
+from twinhive.runtime.wiring.job_users import users_who_may_write_copies
 from twinhive.surfaces.cli.command_line import configuration_of
 from twinhive.surfaces.cli.connection_sources import resolver
 from twinhive.surfaces.cli.json_output import print_json
@@ -40,8 +41,8 @@ def clusters(
     """List the clusters: whose metastore each uses, its file system, where it runs jobs.
 
     With `check` every table and partition of each metastore is read: locations that are not on the file system of the
-    table's cluster, marks of copies that cannot be read, clusters that do not exist, directories that overlap. The exit
-    code says that a person has to act when there is any.
+    table's cluster, marks of copies that cannot be read, clusters that do not exist, directories that overlap; and
+    whether jobs run as a user who may write into copies. The exit code says that a person has to act when there is any.
     """
     if what not in (None, _CHECK):
         raise typer.BadParameter(f"{what!r} is not known; expected check, or nothing")
@@ -56,6 +57,8 @@ def clusters(
                 there = {row.cluster: row.file_system for row in rows if row.metastore_of == owner}
                 default = configuration.default_cluster_of(owner)
                 found[owner] = list(misfits(wiring.metastore(owner), there, default))
+        if what and (users := [Misfit(*one) for one in users_who_may_write_copies(configuration, wiring.resolve)]):
+            found["clusters.yaml"] = users
     if as_json:
         print_json({"clusters": rows, **({"misfits": found} if what else {})})
     elif what:

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.support.policy_terminal import Terminal, a_terminal
+from twinhive.runtime.wiring import job_users
 from twinhive.runtime.wiring.cluster_wiring import ClustersWiring
 from twinhive.runtime.wiring.policy_wiring import Wiring
 
@@ -18,7 +19,9 @@ def placed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     terminal = a_terminal(tmp_path, monkeypatch)
     policies, world = terminal.policies, terminal.world
     clusters = yaml.safe_load((policies.directory / "clusters.yaml").read_text())
-    clusters["clusters"]["north"] = {**clusters["clusters"]["west"], "metastore": {"of": "east"}}
+    west = clusters["clusters"]["west"]
+    jobs = {**west["job_tracker"], "user": "etl"}
+    clusters["clusters"]["north"] = {**west, "metastore": {"of": "east"}, "job_tracker": jobs}
     policies.write("clusters.yaml", clusters)
     (policies.directory / "placements").mkdir()
     document = {"placement": "near", "database": "sales", "cluster": "north", "options": {"grace_seconds": 0}}
@@ -27,6 +30,7 @@ def placed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setattr(Wiring, "write_ports", lambda wiring: ports)
     metastores = {"east": world.source, "west": world.replica}
     monkeypatch.setattr(ClustersWiring, "metastore", lambda wiring, cluster: metastores[cluster])
+    monkeypatch.setattr(job_users, "open_files", lambda side: world.replica_files)
     return terminal
 
 
@@ -73,3 +77,20 @@ def test_clusters_are_listed_and_checked(placed: Terminal) -> None:
     assert placed.document("clusters", "check", code=4)["misfits"]["east"][0]["what"] == "sales.plain"
     assert json.dumps(placed.document("clusters"))
     placed.type("clusters", "chekc", code=2)
+
+
+@pytest.mark.parametrize(
+    ("user", "says"),
+    [
+        (None, "is not set: statements there have to name their user, as anna owns copies"),
+        ("anna", "is anna, who owns the copies of near: jobs may write into them"),
+        ("hive", "is hive, a superuser of hdfs://west: no right keeps jobs from writing copies"),
+    ],
+)
+def test_jobs_that_may_write_into_copies_are_told(placed: Terminal, user: str | None, says: str) -> None:
+    path = placed.policies.directory / "clusters.yaml"
+    clusters = yaml.safe_load(path.read_text())
+    clusters["clusters"]["north"]["file_system"]["user"] = "anna"
+    clusters["clusters"]["north"]["job_tracker"]["user"] = user
+    placed.policies.write("clusters.yaml", clusters)
+    assert f"clusters.north.job_tracker.user: {says}" in placed.type("clusters", "check", code=4)

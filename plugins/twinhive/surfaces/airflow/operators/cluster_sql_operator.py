@@ -15,6 +15,7 @@ from twinhive.runtime.spark.cluster import SparkCluster
 from twinhive.runtime.spark.job_outcome import NextSteps
 from twinhive.runtime.spark.jobs import Job
 from twinhive.runtime.spark.sql_settings import SqlJobSettings
+from twinhive.runtime.wiring.job_users import job_user
 from twinhive.runtime.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
 from twinhive.runtime.wiring.routed_sql import RoutedSql, WaitsForCopy, routed_sql
 from twinhive.runtime.wiring.routing_wiring import RoutingWiring, cluster_of_metastore
@@ -53,6 +54,9 @@ class ClusterSqlOperator(BaseOperator):
     placement makes waits for these, at most `copy_timeout`, and takes no worker meanwhile. The task returns `cluster`
     and `why`, and has them in its log, in the name of the Spark application and as `ran_on`, also its map index's name.
 
+    `user` is as whom it runs, without Kerberos; if nobody is named, `job_tracker.user` of clusters.yaml, or the user of
+    the cluster's file system. An owner of copies could write into them, and runs statements only when named.
+
     There is no retry unless the DAG asks for one: an INSERT INTO that is run twice inserts twice.
     """
 
@@ -68,6 +72,7 @@ class ClusterSqlOperator(BaseOperator):
         metastore: str | None = None,
         wait_for_copy: bool = False,
         copy_timeout: timedelta = timedelta(hours=6),
+        user: str | None = None,
         tasks: int = 2,
         spark_conf: Mapping[str, str] | None = None,
         config: str | None = None,
@@ -80,6 +85,7 @@ class ClusterSqlOperator(BaseOperator):
         self.metastore = metastore
         self.wait_for_copy = wait_for_copy
         self.copy_timeout = copy_timeout
+        self.user = user
         self.tasks = tasks
         self.spark_conf = dict(spark_conf or {})
         self.config = config
@@ -159,4 +165,5 @@ class ClusterSqlOperator(BaseOperator):
             "spark.hadoop.fs.defaultFS": ends[-1].root,
             **self.spark_conf,
         }
-        return spark_cluster(settings.job_tracker.connection, self.tasks, conf), ends[-1].user or metastore.user
+        user = job_user(configuration, cluster, resolve_from_airflow, self.user)
+        return spark_cluster(settings.job_tracker.connection, self.tasks, conf), user
