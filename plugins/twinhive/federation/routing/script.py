@@ -20,6 +20,7 @@ _USE = re.compile(
     rf"use{_GAP}(?:(?:database|schema|namespace){_GAP})?(?:`?(?:hive|spark_catalog)`?\s*\.\s*)?{_NAME}", re.IGNORECASE
 )
 _ANY_USE = re.compile(r"use\b|set\s+catalog\b", re.IGNORECASE)
+_DEFAULT_CLUSTER = re.compile(r"(?:set|reset)\s+(?:hiveconf:|metaconf:)?`?hive\.use\.default\.cluster\b.*", re.I | re.S)
 _COMMENT = re.compile(r"\s*(?:--[^\n]*(?:\n|$)|/\*(?!\+).*?\*/)", re.DOTALL)
 
 
@@ -49,6 +50,8 @@ def statements_of(
             database = (found["quoted"] or found["plain"]).lower()
         elif _ANY_USE.match(bare):
             raise _unknown_use(bare)
+        elif _DEFAULT_CLUSTER.fullmatch(bare):
+            raise _no_such_setting(bare)
         else:
             yield InSession(text.strip(), database, cluster)
 
@@ -59,6 +62,17 @@ def _unknown_use(text: str) -> ActNow:
         found=" ".join(text.split())[:200],
         expected="USE database, USE CLUSTER cluster, or USE CLUSTER",
         next_step="name a database of this metastore, or write it before the names of the tables",
+    )
+
+
+def _no_such_setting(text: str) -> ActNow:
+    """Return why seed 000's setting is none: the rules are always those that it would turn on."""
+    return ActNow(
+        "hive.use.default.cluster is no setting here",
+        found=" ".join(text.split())[:200],
+        expected="no such line: a table that names no cluster belongs to the default cluster, and each statement runs "
+        "where its tables are",
+        next_step="leave the line out; to run on one cluster and no other, write USE CLUSTER with its name instead",
     )
 
 

@@ -56,6 +56,23 @@ def test_a_database_is_used_by_any_of_its_names(use: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        *("set hive.use.default.cluster=true", "SET hive.use.default.cluster = false", "set hive.use.default.cluster"),
+        *(
+            "set metaconf:hive.use.default.cluster=true",
+            "reset hive.use.default.cluster",
+            "set `hive.use.default.cluster`=1",
+        ),
+    ],
+)
+def test_the_switch_of_the_seed_is_refused_with_the_words_that_do_it(line: str) -> None:
+    with pytest.raises(ActNow, match=r"(?s)is no setting here.*leave the line out.*USE CLUSTER"):
+        list(statements_of(f"{line}; select 1", "d"))
+    assert list(statements_of("set hive.use.default.clusters=1", "d"))
+
+
+@pytest.mark.parametrize(
     "use", ["use catalog other", "set catalog other", "use other.sales", "use identifier('sales')", "use a b", "use"]
 )
 def test_where_names_are_looked_for_is_known_or_the_script_is_refused(use: str) -> None:
