@@ -12,6 +12,7 @@ from unittest import mock
 import typer
 
 import twinhive
+from tests.support.parsed_modules import nodes_of
 from twinhive.core.model import errors
 
 PACKAGE = Path(twinhive.__file__).parent
@@ -68,7 +69,7 @@ def turns_of_people() -> Iterator[Site]:
 
 def _sites_of(path: Path, module: str, kinds: Collection[str] = ()) -> Iterator[Site]:
     kinds = kinds or _REFUSALS | (_ALL if module in _CHECKS else set())
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Call) and (kind := _name(node.func)) in kinds and node.args:
             lacks = sorted({"found", "expected", "next_step"} - {keyword.arg for keyword in node.keywords})
             what = ast.unparse(node.args[0])[:120]

@@ -47,8 +47,9 @@ def texts_of(tree: ast.Module, *, for_statements: bool = False) -> Iterator[str]
     said = _Said(Reader.STATEMENTS if for_statements else Reader.POLICIES)
     tree = said.visit(tree)
     parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    left_out = docstrings | parts
     for node in ast.walk(tree):
-        if id(node) not in docstrings | parts and _is_text(node):
+        if _is_text(node) and id(node) not in left_out:
             yield _text(node)
 
 

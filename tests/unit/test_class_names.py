@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tests.support.package_texts import MODULES
+from tests.support.parsed_modules import tree_of
 
 
 def _types_of(module: ast.Module) -> Iterator[str]:
@@ -23,7 +24,7 @@ def _is_type_variable(value: ast.expr) -> bool:
 
 
 def test_each_type_has_a_name_of_its_own() -> None:
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in MODULES)
+    trees = (tree_of(path) for path in MODULES)
     names = Counter(name for tree in trees for name in _types_of(tree) if not name.startswith("_"))
     assert sorted(name for name, count in names.items() if count > 1) == []
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import twinhive
+from tests.support.parsed_modules import nodes_of
 from twinhive.core.model.errors import TwinhiveError
 
 TOP = Path(twinhive.__file__).parent
@@ -16,17 +17,17 @@ OTHERWISE = {
 }
 
 
-def _trees() -> dict[str, ast.Module]:
+def _trees() -> dict[str, tuple[ast.AST, ...]]:
     paths = sorted(TOP.rglob("*.py"))
-    return {str(path.relative_to(TOP)): ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    return {str(path.relative_to(TOP)): nodes_of(path) for path in paths}
 
 
-def _kinds(trees: Iterable[ast.Module]) -> set[str]:
+def _kinds(trees: Iterable[Iterable[ast.AST]]) -> set[str]:
     """Return the names of all errors of ours, wherever they are defined."""
     bases = {
         node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
         for tree in trees
-        for node in ast.walk(tree)
+        for node in tree
         if isinstance(node, ast.ClassDef)
     }
     found: set[str] = set()
@@ -37,9 +38,9 @@ def _kinds(trees: Iterable[ast.Module]) -> set[str]:
     return found
 
 
-def _made(tree: ast.Module, kinds: set[str]) -> Iterator[ast.Call]:
+def _made(nodes: Iterable[ast.AST], kinds: set[str]) -> Iterator[ast.Call]:
     """Yield where errors are made: by name, or through a variable, whose call says some of the parts."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Call):
             continue
         by_name = isinstance(node.func, ast.Name) and node.func.id in kinds

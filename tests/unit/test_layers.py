@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.parsed_modules import nodes_of
+
 CHECKOUT = Path(__file__).parents[2]
 PACKAGE = CHECKOUT / "plugins" / "twinhive"
 AREAS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["twinhive"]["layers"]
@@ -40,7 +42,7 @@ def area_of(folder: str) -> str:
 def imported(path: Path) -> set[str]:
     """Return what a module imports: folders of the package, and foreign packages that not every folder may import."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -103,15 +105,15 @@ def test_no_folder_is_a_heap() -> None:
 
 def built(path: Path) -> set[str]:
     """Return the classes of adapters that a module makes values of."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = nodes_of(path)
     classes = {
         alias.asname or alias.name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("twinhive.hive.adapters")
         for alias in node.names
         if alias.name[0].isupper()
     }
-    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     return classes & called
 
 

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tests.support.parsed_modules import nodes_of
+
 PACKAGE = Path(__file__).parents[2] / "plugins" / "twinhive"
 
 ALLOWED = {
@@ -51,7 +53,7 @@ RENAMES = {
 
 def calls_of(path: Path, method: str, *functions: str) -> list[int]:
     """Return the lines that call a method of that name, or one of the functions."""
-    calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+    calls = (node for node in nodes_of(path) if isinstance(node, ast.Call))
     return [
         call.lineno
         for call in calls

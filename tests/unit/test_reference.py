@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from tests.support.parsed_modules import nodes_of, tree_of
 from twinhive.runtime.settings.allowed_values import allowed, kind_of
 from twinhive.runtime.settings.clusters import ClustersFile
 from twinhive.runtime.settings.policies import PolicySettings
@@ -65,7 +66,7 @@ def test_every_key_has_a_meaning_and_a_kind(model: type[BaseModel]) -> None:
 
 def variables_read(path: Path) -> set[str]:
     """Return the names in capitals that a module looks up in an environment."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     constants = {
         node.targets[0].id: node.value.value
         for node in tree.body
@@ -74,7 +75,7 @@ def variables_read(path: Path) -> set[str]:
         and isinstance(node.value, ast.Constant)
     }
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         match node:
             case ast.Call(func=ast.Attribute(attr="get", value=where), args=[name, *_]):
                 pass

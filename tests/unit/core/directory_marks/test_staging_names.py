@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.package_texts import MODULES, PLUGINS
+from tests.support.parsed_modules import nodes_of, tree_of
 from tests.unit.operations.failover.test_fence import Fenced
 from tests.unit.publishing.set_visibility.test_shown_sets import Producer
 from twinhive.core.directory_marks.directories import ATTRIBUTE
@@ -21,16 +22,16 @@ class Module:
     """The places below staging that one module names, as far as its text says them."""
 
     def __init__(self, path: Path) -> None:
-        self.tree = ast.parse(path.read_text())
+        self.nodes = nodes_of(path)
         self.texts = {
             target.id: node.value.value
-            for node in self.tree.body
+            for node in tree_of(path).body
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
             for target in node.targets
             if isinstance(target, ast.Name)
         }
         self.directories: dict[str, tuple[str, ...]] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.FunctionDef):
                 ends = [one.value for one in node.body if isinstance(one, ast.Return)]
                 if len(ends) == 1 and (place := self.place(ends[0])):
@@ -55,7 +56,7 @@ class Module:
             yield text
 
     def places(self) -> set[tuple[str, ...]]:
-        return {place for node in ast.walk(self.tree) if isinstance(node, ast.Call) and (place := self.place(node))}
+        return {place for node in self.nodes if isinstance(node, ast.Call) and (place := self.place(node))}
 
 
 NAMED = {
