@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from sandbox import Sandbox
@@ -16,6 +17,11 @@ from tests.support import seeds
 TESTS = Path(__file__).parent
 _spent = Spent()
 _EXIT_STATUS = pytest.StashKey[int]()
+
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")

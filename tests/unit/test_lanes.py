@@ -1,9 +1,10 @@
-"""Lanes with servers run side by side, no more than there are cores; a slow one is named and fails nothing."""
+"""Lanes with servers run side by side, no more than there are cores; what is slow is named and fails nothing."""
 
 import os
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests import lanes
@@ -88,3 +89,8 @@ def test_the_slowest_tests_of_a_run_are_named_with_all_their_parts() -> None:
     assert lines[1].split() == ["3.0", "tests/unit/slow"]
     assert "tests/dags/quick" not in "\n".join(lines)
     assert lines[-1] == "seconds per group: unit 43, dags 1"
+
+
+def test_no_property_is_wrong_because_the_machine_is_slow() -> None:
+    assert hypothesis.settings().deadline is None
+    assert hypothesis.HealthCheck.too_slow in hypothesis.settings().suppress_health_check

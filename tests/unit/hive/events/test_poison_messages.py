@@ -140,7 +140,7 @@ def mutated(data: st.DataObject, value: Any) -> Any:
 
 
 @pytest.mark.thorough
-@settings(max_examples=400, deadline=None, database=None)
+@settings(max_examples=400, database=None)
 @given(data=st.data(), event_type=st.sampled_from(sorted(MESSAGES)))
 def test_mutated_messages_are_decoded_or_refused(data: st.DataObject, event_type: str) -> None:
     message = json.dumps(mutated(data, MESSAGES[event_type]))
@@ -150,7 +150,7 @@ def test_mutated_messages_are_decoded_or_refused(data: st.DataObject, event_type
         assert "event 7" in error.what
 
 
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=200, database=None)
 @given(
     message=st.text(st.characters(exclude_categories=["Cs"])),
     event_type=st.sampled_from(sorted(MESSAGES)),

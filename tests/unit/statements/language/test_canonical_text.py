@@ -26,7 +26,7 @@ from twinhive.statements.language import (
 from twinhive.statements.language.patterns import pattern_of
 from twinhive.statements.language.syntax_errors import Misplaced
 
-EXAMPLES = settings(max_examples=150, deadline=None, database=None)
+EXAMPLES = settings(max_examples=150, database=None)
 
 
 def is_a_pattern(text: str) -> bool:

@@ -74,7 +74,7 @@ def test_what_has_one_name_is_paired() -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sets(names, max_size=12), st.sets(names, max_size=12), st.integers(1, 5))
 def test_any_names_are_paired_in_hdfs_order_whatever_the_pages(ours: set[str], theirs: set[str], size: int) -> None:
     east, west = InMemoryFiles("hdfs://east"), InMemoryFiles("hdfs://west")

@@ -266,7 +266,6 @@ def run(history: Iterable[int], one_bound: bool) -> None:
 @of_the_day
 @settings(
     max_examples=DEEP or 300,
-    deadline=None,
     database=None,
     suppress_health_check=list(HealthCheck),
 )

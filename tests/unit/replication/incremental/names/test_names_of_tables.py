@@ -41,7 +41,7 @@ WORST = [
 def each_pair(test):
     for pair in WORST:
         test = example(pair)(test)
-    return of_the_day(settings(max_examples=5, deadline=None, database=None)(given(PAIRS)(test)))
+    return of_the_day(settings(max_examples=5, database=None)(given(PAIRS)(test)))
 
 
 def assert_fits(world: World) -> None:

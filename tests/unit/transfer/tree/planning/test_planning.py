@@ -25,7 +25,7 @@ from twinhive.transfer.tree.planning.make_plan import make_plan, refuse
 from twinhive.transfer.tree.request import SyncOptions, SyncRequest
 from twinhive.transfer.tree.tree_actions import ActionKind, FileAction
 
-QUICK = settings(max_examples=80, deadline=None)
+QUICK = settings(max_examples=80)
 
 
 def without_conflicts(source: dict[str, bytes | None], target: dict[str, bytes | None]) -> bool:
@@ -444,7 +444,7 @@ class TestOurOwnDirectories:
 
 
 @given(st.lists(names, min_size=1, max_size=3).map("/".join))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_awkward_names_come_through(path: str) -> None:
     east, west = sides({})
     east.put(f"{SOURCE}/{path}", b"1")
