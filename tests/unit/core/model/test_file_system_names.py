@@ -1,6 +1,8 @@
 """What one file system is called: by its nameservice, by its NameNodes with and without Hadoop's port, by more."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from twinhive.core.model.file_system_names import OneFileSystem, other_names
 
@@ -68,3 +70,20 @@ def test_within_json_texts_that_are_places_get_it() -> None:
         r'{"a":"hdfs://east/x","s":"{\"l\":\"hdfs://east/y\",\"c\":\"see hdfs://nn1.east/z\"}",'
         '"f":["hdfs://east/f###","cm#hdfs://east/cm/f#"]}'
     )
+
+
+ROOTS = ("hdfs://east", "hdfs://EAST", "hdfs://nn1.east", "hdfs://nn1.east:8020", "hdfs://nn2.east:9000")
+WRITTEN = ("hdfs://east", "hdfs://nn1.east", "hdfs://NN1.east:8020", "hdfs://nn2.east:9000", "HDFS://east:8020")
+OTHERS = ("hdfs://nn1.east:80200", "hdfs://nn1.eastern", "hdfs://nn2.east:9", "hdfs://west", "xhdfs://east", "İ", "")
+
+
+@given(
+    st.sampled_from(ROOTS),
+    st.lists(st.tuples(st.sampled_from('"# '), st.sampled_from((*WRITTEN, *OTHERS))), max_size=6),
+)
+def test_whatever_else_a_text_names_each_place_gets_the_one_name(root: str, places: list[tuple[str, str]]) -> None:
+    one = OneFileSystem(root, other_names(root, HA))
+    text = "".join(f"{before}{name}/x" for before, name in places)
+    named = [(before, root if before in '"#' and name in WRITTEN else name) for before, name in places]
+    expected = "".join(f"{before}{name}/x" for before, name in named)
+    assert one.named_within(text) == expected
