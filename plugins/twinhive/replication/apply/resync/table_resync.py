@@ -10,9 +10,9 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.quarantine import is_frozen, without_frozen
 from twinhive.replication.apply.apply_progress import Progress
-from twinhive.replication.apply.create_guard import absent_before
+from twinhive.replication.apply.create_guard import absent_before, is_as_made
 from twinhive.replication.apply.external.external_target import ExternalTarget
-from twinhive.replication.apply.metadata_calls import alter_table, drop_table
+from twinhive.replication.apply.metadata_calls import alter_table, create_table, drop_table
 from twinhive.replication.apply.table_constraints import constrain
 from twinhive.replication.apply.target import Target
 from twinhive.replication.replica.pending_tables import PendingTable, Waiting
@@ -125,7 +125,7 @@ def _say_complete(target: Target, name: TableName, event_id: int) -> None:
 
 def _is_this(target: Target, there: Table, snapshot: WholeTable, location: str | None, end: Position) -> bool:
     if location is not None:
-        return there.location == location
+        return snapshot.table is not None and is_as_made(snapshot.table.at(there.name, location), there)
     is_view = snapshot.table is not None and not there.has_files
     stamp = target.twin.stamp_of(there)
     if not is_view or stamp is None or end.event_id <= snapshot.begin:
@@ -163,8 +163,7 @@ def _put(target: Target, snapshot: WholeTable, table: Table, event_id: int, *, i
         target.files.make_directories(location)
         target.own(location)
     if not is_there:
-        with absent_before():
-            target.replica.create_table(_beginning(target, snapshot, table, event_id))
+        create_table(target, _beginning(target, snapshot, table, event_id))
     present = set(target.replica.partition_names(name)) if keys else set()
     absent = [one for one in snapshot.partitions if one.name(keys) not in present]
     source = snapshot.table or table
