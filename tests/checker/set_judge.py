@@ -2,8 +2,8 @@
 
 The rule: while a set shows, its partitions are as the source had them at one moment while the set was marked. So
 nobody who finds the mark reads less than was promised, nor what was rewritten after the mark was taken away. Readers of
-the source count: files that a writer has put there without an event belong to the set, until a later event names the
-table.
+the source count: files that a writer has put there before the mark belong to the set while they are there, unless a
+later event names them: that writer had not come to its end.
 """
 
 from bisect import bisect_right
@@ -16,7 +16,7 @@ from tests.checker.timeline import Key, Moment, Timeline, files_of
 from twinhive.core.model.names import partition_values
 from twinhive.core.model.objects import Partition
 from twinhive.core.model.sets.set_mark import SetMark
-from twinhive.core.model.sets.set_spec import SetSpec
+from twinhive.core.model.sets.set_spec import WHOLE, SetSpec
 
 Name = tuple[str, str]
 """A set: its table, and how it is written."""
@@ -39,7 +39,6 @@ class MarkedSets:
         self._now: dict[Name, Lifetime] = {}
         self._of_token: dict[tuple[Name, str | None], Lifetime] = {}
         self._seen: dict[Key, list[tuple[int, Files]]] = defaultdict(list)
-        self._told: dict[str, list[tuple[int, frozenset[Values | None] | None]]] = defaultdict(list)
 
     # What happens at the source.
 
@@ -66,12 +65,6 @@ class MarkedSets:
         for key, files in there.items():
             if not self._seen[key] or self._seen[key][-1][1] != files:
                 self._seen[key].append((self._newest, files))
-
-    def told(self, tables: Collection[str], keys: Collection[Key]) -> None:
-        """Note what the event of the newest moment names: some partitions, or tables with all that is in them."""
-        for table in tables:
-            named = frozenset(values for name, values in keys if name == table)
-            self._told[table].append((self._newest, named or None))
 
     def has_been_marked_since(self, one: ShownSet) -> bool:
         """True for a mark that was not taken away since: newer ones may have come on top."""
@@ -125,7 +118,7 @@ class MarkedSets:
             or _without_nested(ours, theirs)
             or self._has_untold(ours, theirs, key, index)
         )
-        return is_so and self._is_named_since(key, moments)
+        return is_so and not self._untold_before_the_mark(key, index, moments) - theirs - ours
 
     def _readers_saw(self, key: Key, moments: range) -> Iterator[Files]:
         """Yield what was in a directory while the set was marked."""
@@ -133,9 +126,18 @@ class MarkedSets:
         first = max(bisect_right(seen, moments.start - 1, key=lambda one: one[0]) - 1, 0)
         yield from (files for index, files in seen[first:] if index < moments.stop)
 
-    def _is_named_since(self, key: Key, moments: range) -> bool:
+    def _untold_before_the_mark(self, key: Key, index: int, moments: range) -> Files:
+        """Return the files that readers saw from before the mark to a moment, and that no event names up to now."""
+        seen = self._seen[key]
+        first, last = (bisect_right(seen, at, key=lambda one: one[0]) for at in (moments.start - 1, index))
+        if first == 0:
+            return NO_FILES
+        there = frozenset.intersection(*(files for _, files in seen[first - 1 : last]))
         table, values = key
-        return any(index > moments.start and (named is None or values in named) for index, named in self._told[table])
+        for moment in self._timeline.moments[index:] if there else ():
+            told = dict(moment.state.tables).get(table)
+            there -= leaves(told, WHOLE).get(values, NO_FILES) if told else NO_FILES
+        return there
 
     def _is_placing(self, ours: Files, theirs: Files, key: Key, index: int) -> bool:
         """True while the files of the next append come, one after the other."""

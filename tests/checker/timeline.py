@@ -103,10 +103,6 @@ class Follower(Protocol):
         """Note what readers see of some tables, after the newest moment."""
         ...
 
-    def told(self, tables: Collection[str], keys: Collection[Key]) -> None:
-        """Note which tables the event of the newest moment names, and which objects of them, if it does."""
-        ...
-
 
 class Recorder:
     """Keep the timeline of one source database, told of each call that changes it."""
@@ -160,7 +156,6 @@ class Recorder:
         self._left += [(frozenset(places - self._places.keys()), one) for one in left]
         self._note(what, append, frozenset(whole), frozenset(renamed))
         for follower in self.followers:
-            follower.told(tables, told)
             follower.look(self._there, tables)
 
     def noted(self, what: str) -> None:

@@ -28,10 +28,10 @@ def parted(*pairs: tuple[str, str]) -> TableState:
     return TableState("MANAGED_TABLE", ("p",), (), (), "{}").with_partitions({("1",): one})
 
 
-def marked(*moments: Moment) -> MarkedSets:
-    """Return the sets of a timeline whose first moment is the mark of all of `t`."""
+def marked(*moments: Moment, at: int = 0) -> MarkedSets:
+    """Return the sets of a timeline of which one moment, the first mostly, is the mark of all of `t`."""
     sets = MarkedSets(Timeline(moments))
-    sets._of_token[("t", "*"), "1"] = Lifetime(("t", "*"), {"1": 0})
+    sets._of_token[("t", "*"), "1"] = Lifetime(("t", "*"), {"1": at})
     return sets
 
 
@@ -51,7 +51,6 @@ def test_some_files_of_writers_that_told_nothing_may_have_come_and_others_not(
     """Of a table that a later event names: all that was promised is there, and nothing that nobody saw."""
     sets = marked(Moment(10, database(plain(TOLD))), Moment(20, database(plain(LATER))))
     sets._seen["t", None] = [(0, files(TOLD, STRAY, OTHER)), (1, files(LATER))]
-    sets._told["t"] = [(1, None)]
     assert (list(sets.wrong(database(plain(*ours), SET))) == []) == is_right
 
 
@@ -67,5 +66,18 @@ def test_nested_files_that_nobody_could_copy_may_be_missing_while_an_append_come
         Moment(10, database(parted(TOLD, NESTED))),
         Moment(20, database(parted(TOLD, NESTED, LATER, OTHER)), append=append),
     )
-    sets._told["t"] = [(1, frozenset({("1",)}))]
     assert (list(sets.wrong(database(parted(*ours), SET))) == []) == is_right
+
+
+@pytest.mark.parametrize(
+    ("ours", "is_right"),
+    [((TOLD, STRAY), True), ((TOLD, OTHER), False), ((TOLD,), False), ((LATER,), True), ((TOLD, STRAY, OTHER), True)],
+)
+def test_what_readers_saw_before_the_mark_is_promised_while_it_is_there_unless_an_event_names_it_later(
+    ours: tuple[tuple[str, str], ...], is_right: bool
+) -> None:
+    """A file of a writer that told nothing, and one of a writer who had not come to its end when it was marked."""
+    names = (Moment(20, database(plain(TOLD, OTHER))), Moment(30, database(plain(LATER))))
+    sets = marked(Moment(9, database(plain(TOLD))), Moment(10, database(plain(TOLD))), *names, at=1)
+    sets._seen["t", None] = [(0, files(TOLD, STRAY, OTHER)), (3, files(LATER))]
+    assert (list(sets.wrong(database(plain(*ours), SET))) == []) == is_right

@@ -3,16 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from twinhive.core.model.changes.contents import FilesByPath
 from twinhive.core.model.errors import Missing
+from twinhive.core.model.files import join
 from twinhive.core.model.names import partition_values
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.sets.set_mark import SetMark
 from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.core.ports import MetastoreReader, ReadPorts
 from twinhive.publishing.set_visibility.later_events import LaterEvents
 from twinhive.publishing.sets.marking_sets import partitions_of
-from twinhive.replication.scan.silent_writes import Leaf, compare, contents, replica_places
+from twinhive.replication.scan.silent_writes import Difference, Leaf, compare, contents, replica_places
 
 _AT_ONCE = 256
 
@@ -29,36 +30,46 @@ class Lacking:
         return f"the files of {what} differ from the source's" if self.is_there else f"{what} is not on the replica"
 
 
-def lacking(
-    ports: ReadPorts, policy: Policy, table: Table, mark: SetMark, spec: SetSpec, later: LaterEvents
-) -> Lacking | None:
+def lacking(ports: ReadPorts, policy: Policy, table: Table, spec: SetSpec, later: LaterEvents) -> Lacking | None:
     """Return what keeps the replica from having the set, None for nothing; as many leaves as 256 are held at once."""
     try:
-        for some in _leaves(ports.source, table, spec):
+        for some in _leaves(ports.source, table, spec, later):
             places = replica_places(ports, policy, some)
             here = contents(ports.source_files, {place: place for place in places})
             there = contents(ports.replica_files, places)
             known = [leaf for leaf in some if leaf.location in places]
-            differ = {one.leaf.name for one in compare(ports, known, here, there)}
+            differ = {one.leaf.name: one for one in compare(ports, known, here, there)}
             for leaf in some:
-                is_there = leaf.location in places
-                if (not is_there or leaf.name in differ) and not later.excuses(mark, _values(leaf)):
-                    return Lacking(leaf, is_there)
+                if leaf.location not in places:
+                    if not later.adds(table.name, _values(leaf)):
+                        return Lacking(leaf, is_there=False)
+                elif not _is_promised(leaf, here[leaf.location], differ.get(leaf.name), later):
+                    return Lacking(leaf, is_there=True)
     except Missing:
         # A leaf is taken away at this moment: its event follows.
         return Lacking(Leaf(table, None, table.location or ""), is_there=True)
     return None
 
 
-def _leaves(source: MetastoreReader, table: Table, spec: SetSpec) -> Iterator[list[Leaf]]:
+def _is_promised(leaf: Leaf, here: FilesByPath, difference: Difference | None, later: LaterEvents) -> bool:
+    """True for a leaf that the replica has as the source had it at the mark: later events have made what differs."""
+    if not here and later.place_before(leaf.table.name, _values(leaf)):
+        return False  # nobody knows whether there were files before it was moved
+    if difference is None:
+        return True
+    return difference.only_adds and later.names(join(leaf.location, name) for name in difference.added)
+
+
+def _leaves(source: MetastoreReader, table: Table, spec: SetSpec, later: LaterEvents) -> Iterator[list[Leaf]]:
     if not table.partition_keys:
         if table.location:
-            yield [Leaf(table, None, table.location)]
+            yield [Leaf(table, None, later.place_before(table.name, None) or table.location)]
         return
     names = partitions_of(source, table, spec)
     for start in range(0, len(names), _AT_ONCE):
         found = source.partitions(table.name, names[start : start + _AT_ONCE])
-        yield [Leaf(table, one.name(table.partition_keys), one.location) for one in found if one.location]
+        placed = ((one, later.place_before(table.name, one.values) or one.location) for one in found)
+        yield [Leaf(table, one.name(table.partition_keys), place) for one, place in placed if place]
 
 
 def _values(leaf: Leaf) -> tuple[str, ...] | None:

@@ -134,8 +134,8 @@ class ShowSets:
         return replace(of, looked=replace(of.looked, tables=ids, open=held), is_worth_keeping=is_new)
 
     def _judged(self, changes: SetChanges, sides: Sides) -> SetsPlan:
-        later = LaterEvents(self.ports, self.policy.source.database, self.state.position.event_id)
-        show: list[SetMark] = []
+        later = LaterEvents(self.ports, self.policy.source.database, self.state.position)
+        show: list[tuple[SetMark, Table]] = []
         held: list[HeldSet] = []
         for mark in changes.show:
             source = sides.sources.get(mark.table)
@@ -143,24 +143,32 @@ class ShowSets:
                 continue
             why = self._why_held(mark, source, sides, later)
             if why is None:
-                told = sides.told(mark, source, int(self.clock()))
-                show.append(replace(told, shown_by=self.work.holder.get("run")))
+                show.append((mark, source))
             else:
                 held.append(HeldSet(mark, *why))
-        return SetsPlan(tuple(show), changes.hide, tuple(held))
+        if show:
+            later.read_on()  # what was dropped while others were compared was not compared
+        told = []
+        for mark, source in show:
+            if early := later.why_too_early(mark, _spec(mark, source), source.partition_keys):
+                held.append(HeldSet(mark, early, RETRIES))
+            else:
+                shown = sides.told(mark, source, int(self.clock()))
+                told.append(replace(shown, shown_by=self.work.holder.get("run")))
+        return SetsPlan(tuple(told), changes.hide, tuple(held))
 
     def _why_held(self, mark: SetMark, source: Table, sides: Sides, later: LaterEvents) -> tuple[str, Text] | None:
         name, policy = mark.table.table, self.policy
-        spec = SetSpec.parse(mark.spec, key_types(source))
+        spec = _spec(mark, source)
         if name in sides.frozen:
             return f"table {name} is frozen: {sides.frozen[name]}", ResyncTable(policy.name, name)
         if name in sides.requested:
             return f"table {name} waits for resync", "the next incremental run brings it"
         if sides.waits_for_data(self.ports, policy, name, spec, source):
             return f"table {name} waits for its data", f"the DAG {policy.name}.external copies it"
-        if later.is_before(mark, spec, source.partition_keys):
-            return "the replica is not at the mark yet", RETRIES
-        found = lacking(self.ports, policy, source, mark, spec, later)
+        if why := later.why_too_early(mark, spec, source.partition_keys):
+            return why, RETRIES
+        found = lacking(self.ports, policy, source, spec, later)
         if found is None and sides.tables.get(name) is None:
             return f"table {name} is not on the replica", RETRIES
         if found is None:
@@ -210,3 +218,7 @@ class ShowSets:
         for mark in marks:
             self.work.report(Detail(_ON, f"set {mark.spec} of {mark.table.table} is shown"))
         return True
+
+
+def _spec(mark: SetMark, table: Table) -> SetSpec:
+    return SetSpec.parse(mark.spec, key_types(table))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.publishing.set_visibility.test_shown_sets import SALES, Producer
+from twinhive.core.model.changes.events import Position
 from twinhive.core.model.names import TableName
 from twinhive.core.model.sets.set_mark import SetMark
 from twinhive.core.model.sets.set_spec import SetSpec
@@ -22,18 +23,20 @@ def producer() -> Producer:
     return Producer()
 
 
-def tell(producer: Producer, catalog: str, **changes: str) -> int:
+def tell(producer: Producer, catalog: str, **changes: str) -> Position:
     """Let the newest event be another catalog's; return the one before it."""
     rows = producer.world.source.events
     rows[-1] = replace(rows[-1], catalog=catalog, **changes)
-    return rows[-1].event_id - 1
+    return rows[-2].position
 
 
 @pytest.mark.parametrize(("catalog", "counts"), [("hive", True), ("spark", False)])
-def test_a_leaf_that_changes_in_another_catalog_is_no_excuse(producer: Producer, catalog: str, counts: bool) -> None:
-    producer.users.insert("orders", ("a b",), {"more": b"x"})
+def test_a_partition_that_is_added_in_another_catalog_is_not_ours(
+    producer: Producer, catalog: str, counts: bool
+) -> None:
+    producer.users.add_partitions("orders", {("new",): [b"x"]})
     later = LaterEvents(producer.world.ports(), SALES, tell(producer, catalog))
-    assert later.excuses(MARK, ("a b",)) is counts
+    assert later.is_known and later.adds(MARK.table, ("new",)) is counts
 
 
 def test_an_event_of_another_catalog_that_cannot_be_read_keeps_nothing_from_being_known(producer: Producer) -> None:
@@ -41,7 +44,7 @@ def test_an_event_of_another_catalog_that_cannot_be_read_keeps_nothing_from_bein
     before = tell(producer, "spark", message="{")
     later = LaterEvents(producer.world.ports(), SALES, before)
     assert later.is_known
-    assert not later.is_before(MARK, SPEC, ("p",))
+    assert later.why_too_early(MARK, SPEC, ("p",)) is None
 
 
 @pytest.mark.parametrize("message", [None, "{"])
