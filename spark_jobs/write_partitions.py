@@ -32,6 +32,7 @@ def run(path: Path) -> int:
             mode=settings.mode,
             small_files=settings.small_files,
             set_done=settings.set_done,
+            clearing=settings.clearing,
             user=settings.user,
             report=tell,
         )

@@ -39,8 +39,9 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     return found
 
 
-def a_context() -> dict[str, Any]:
-    return {"task": SimpleNamespace(outlets=[]), "outlet_events": OutletEventAccessors()}
+def a_context(max_tries: int = 3) -> dict[str, Any]:
+    ti = SimpleNamespace(max_tries=max_tries, task=SimpleNamespace(retries=3))
+    return {"task": SimpleNamespace(outlets=[]), "outlet_events": OutletEventAccessors(), "ti": ti}
 
 
 def an_operator(policies: PolicyFiles, **given: Any) -> WritePartitionsOperator:
@@ -49,7 +50,7 @@ def an_operator(policies: PolicyFiles, **given: Any) -> WritePartitionsOperator:
 
 
 def test_the_job_gets_the_clusters_servers_and_its_user(policies: PolicyFiles, submitted: list[KeptJob]) -> None:
-    an_operator(policies, mode="overwrite", small_files={"at_least": 9}).execute({})
+    an_operator(policies, mode="overwrite", small_files={"at_least": 9}).execute(a_context())
     [one] = submitted
     settings = one.settings
     assert (settings.metastore, settings.user, settings.mode) == ("thrift://m1:9083", "anna", "overwrite")
@@ -64,9 +65,18 @@ def test_a_run_is_a_job_by_default_and_small_files_may_stay(policies: PolicyFile
     operator = WritePartitionsOperator(task_id="write", cluster="east", table="sales.days", sql="SELECT 1")
     assert "run_id" in operator.job
     assert {"sql", "job", "inputs", "table", "cluster", "set_done"} == set(operator.template_fields)
-    an_operator(policies, small_files=None).execute({})
+    an_operator(policies, small_files=None).execute(a_context())
     assert submitted[0].settings.small_files is None
     assert submitted[0].settings.set_done is None
+
+
+@pytest.mark.parametrize(("max_tries", "clearing"), [(3, 0), (4, 1), (9, 6)])
+def test_a_clearing_by_a_person_is_told_and_a_retry_is_none(
+    policies: PolicyFiles, submitted: list[KeptJob], max_tries: int, clearing: int
+) -> None:
+    """With three retries: never cleared, cleared after the first try, cleared after the sixth."""
+    an_operator(policies).execute(a_context(max_tries))
+    assert (submitted[0].settings.job, submitted[0].settings.clearing) == ("run 1", clearing)
 
 
 @pytest.mark.parametrize(
@@ -112,5 +122,5 @@ def test_what_cannot_be_meant_is_said_before_spark_is_started(
     policies: PolicyFiles, submitted: list[KeptJob], given: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(PersonMustAct, match=says):
-        an_operator(policies, **given).execute({})
+        an_operator(policies, **given).execute(a_context())
     assert submitted == []

@@ -3,10 +3,12 @@
 `<table>/_tw/<hash of the job>/` holds `data` (what Spark wrote), `merged` (small files written again, with a list of
 which), `plan.jsonl.gz` (the partitions with their files, once that is settled), `replaced.jsonl` of each call that
 replaces, `marked-...` of a set that it has marked, `table.json` (which table it is that the job writes into), and
-`done`. Its name begins with `_`, so readers of the table pass it over; the partitions shown lie in it for good.
+`done`, which says under which clearing of its task. Its name begins with `_`, so readers of the table pass it over; the
+partitions shown lie in it for good.
 
 An external table that is dropped leaves it where it is. In another table at the same place the job is another write,
-with a directory of its own; what is in the earlier one may be a partition's again, and is left alone.
+with a directory of its own; what is in the earlier one may be a partition's again, and is left alone. A job that had
+come to its end and was cleared by a person is another write too.
 """
 
 import gzip
@@ -19,13 +21,14 @@ from itertools import count
 from twinhive.core.directory_marks.directories import Mark, Owned, Purpose, claim
 from twinhive.core.model.files import FileStatus, base_name, is_below, join, relative_to, short_hash
 from twinhive.core.model.names import unescape_path_name
-from twinhive.core.ports import FileWriter
+from twinhive.core.ports import FileWriter, if_there
 from twinhive.publishing.partition_writes.table_identity import TableIdentity
 from twinhive.publishing.partition_writes.write_request import PartitionWrite
 from twinhive.publishing.partition_writes.write_target import WriteTarget
 
 WRITES = "_tw"
 _TABLE = "table.json"
+_DONE = "done"
 _MERGED_FILES = "_merged-files.json.gz"
 
 
@@ -42,6 +45,10 @@ class WrittenPartition:
         """How many bytes its files have."""
         return sum(length for _, length in self.files)
 
+    def is_in(self, other: "WrittenPartition") -> bool:
+        """True for one that lies where another lies, which has all of its files."""
+        return self.directory == other.directory and {*self.files} <= {*other.files}
+
 
 @dataclass(frozen=True)
 class JobDirectory:
@@ -50,19 +57,29 @@ class JobDirectory:
     files: FileWriter
     owned: Owned
     keys: tuple[str, ...]
+    name: str
+    """The job's, with a number where it has written before."""
+    clearing: int
 
     @classmethod
     def of(cls, files: FileWriter, target: WriteTarget, request: PartitionWrite) -> "JobDirectory":
         """Make the directory, or find it as an earlier try has left it. Raises Foreign."""
         identity = TableIdentity.of(target.table)
         mark = Mark(Purpose.PARTITION_WRITE, request.job)
-        claimed = (claim(files, path, mark, lambda *_: False, for_others=True) for path in _places(target, request))
-        owned = next(one for one in claimed if not _is_of_another(one, identity))
+        claimed = (
+            (name, claim(files, path, mark, lambda *_: False, for_others=True))
+            for name, path in _places(target, request)
+        )
+        name, owned = next(
+            (name, one)
+            for name, one in claimed
+            if not _is_of_another(one, identity) and _done_under(one) in (None, request.clearing)
+        )
         known = join(owned.directory, _TABLE)
         if files.status(known) is None:
             # A new one, or one of an earlier version, which is trusted to be of this table.
             files.write(known, identity.encode())
-        return cls(files, owned, target.key_names)
+        return cls(files, owned, target.key_names, name, request.clearing)
 
     @property
     def path(self) -> str:
@@ -168,14 +185,14 @@ class JobDirectory:
     @property
     def is_done(self) -> bool:
         """Whether the whole job has come to its end."""
-        return self.is_there(join(self.path, "done"))
+        return _done_under(self.owned) is not None
 
     def finish(self, partitions: Iterable[WrittenPartition]) -> None:
         """Remove what nobody reads, small files that were merged above all; write down that the job is done."""
         for one in partitions:
             if is_below(one.directory, self.merged):
                 self.owned.discard(join(self.data, relative_to(one.directory, self.merged)))
-        self.files.write(join(self.path, "done"), b"")
+        self.files.write(join(self.path, _DONE), str(self.clearing).encode())
         ((_, children),) = self.files.list_directories([self.path])
         for child in children or ():
             if base_name(child.path).startswith(("_attempt-", "replaced-", "shown-")):
@@ -194,16 +211,23 @@ class JobDirectory:
             yield values[place], children or []
 
 
-def _places(target: WriteTarget, request: PartitionWrite) -> Iterator[str]:
-    """Yield where a job's directory may be: the first is the usual one, each of the others for one more table."""
-    yield join(target.location, WRITES, short_hash(request.job))
-    yield from (join(target.location, WRITES, short_hash(f"{request.job}\0{number}")) for number in count(2))
+def _places(target: WriteTarget, request: PartitionWrite) -> Iterator[tuple[str, str]]:
+    """Yield names of the job and where its directory may be: the first is the usual one, others for further writes."""
+    yield request.job, join(target.location, WRITES, short_hash(request.job))
+    for number in count(2):
+        yield f"{request.job}#{number}", join(target.location, WRITES, short_hash(f"{request.job}\0{number}"))
 
 
 def _is_of_another(owned: Owned, identity: TableIdentity) -> bool:
     """True for a directory of a job that has written into another table at the same place."""
     known = join(owned.directory, _TABLE)
     return owned.files.status(known) is not None and TableIdentity.decode(owned.files.read(known)).is_another(identity)
+
+
+def _done_under(owned: Owned) -> int | None:
+    """Return under which clearing of its task a job has come to its end, None where it has not."""
+    said = if_there(owned.files.read, join(owned.directory, _DONE))
+    return None if said is None else int(said or b"0")
 
 
 def _values(partition: WrittenPartition) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ Every step may be done twice, and by two at once: a partition that lies in the j
 logged again, which replicas take for what they have; a file that is where it is to be was moved.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -13,17 +13,19 @@ from twinhive.core.model.files import ChecksumForm, base_name, is_below, join
 from twinhive.core.model.names import partition_name
 from twinhive.core.model.objects import Parameters, Partition
 from twinhive.core.model.thrift_objects import partition_like, serde_of, storage_of
-from twinhive.core.ports import FileWriter
+from twinhive.core.ports import FileWriter, if_there
 from twinhive.core.ports.table_writers import LoggedInsert, TableWriter
 from twinhive.core.threads.parallel_map import in_threads
 from twinhive.publishing.partition_writes.job_directory import JobDirectory, WrittenPartition
 from twinhive.publishing.partition_writes.used_locations import PlacesInUse
 from twinhive.publishing.partition_writes.write_request import WriteMode
 from twinhive.publishing.partition_writes.write_target import WriteTarget
+from twinhive.transfer.staged.listing import list_files
 
 A_CALL = 1_000
 """Partitions that one call shows."""
 _THREADS = 8
+_TIMES = 5
 _STATISTICS = (
     "numFiles",
     "totalSize",
@@ -63,12 +65,12 @@ class Showing:
     job: JobDirectory
 
     def refuse_those_there(self, written: Sequence[WrittenPartition]) -> None:
-        """Raise ActNow when a mode that only adds meets a partition of others; nothing was shown then."""
-        if self.mode is not WriteMode.ADD:
-            return
-        for at in range(0, len(written), A_CALL):
-            if others := [values for values, there in self._there(written[at : at + A_CALL]).items() if not there.ours]:
-                raise self._exists(others)
+        """Raise ActNow when a mode that only adds meets a partition of others, before anything more is shown."""
+        has_shown = False
+        for at in range(0, len(written), A_CALL) if self.mode is WriteMode.ADD else ():
+            there = self._there(written[at : at + A_CALL])
+            has_shown = has_shown or any(one.ours for one in there.values())
+            self._refuse(there, has_shown=has_shown)
 
     def show(self, written: Sequence[WrittenPartition]) -> Shown:
         """Show all partitions, as far as an earlier try has not. Raises ActNow, TryAgain."""
@@ -99,16 +101,14 @@ class Showing:
         self, number: int, written: Sequence[WrittenPartition], there: dict[tuple[str, ...], "_There"]
     ) -> tuple[list[WrittenPartition], list[WrittenPartition]]:
         """Return which partitions are replaced and which appended to, also those that an earlier try has switched."""
-        others = {values for values, one in there.items() if not one.ours}
         match self.mode:
             case WriteMode.APPEND:
-                return [], [one for one in written if one.values in others]
+                return [], [one for one in written if _is_of_others(there.get(one.values))]
             case WriteMode.OVERWRITE:
                 before = dict(self.job.replaced(number))
-                return [one for one in written if one.values in before or one.values in others], []
+                return [one for one in written if one.values in before or _is_of_others(there.get(one.values))], []
             case WriteMode.ADD:
-                if others:
-                    raise self._exists(sorted(others))
+                self._refuse(there, has_shown=number > 0 or any(one.ours for one in there.values()))
                 return [], []
             case _:
                 assert_never(self.mode)
@@ -226,14 +226,44 @@ class Showing:
         return WrittenPartition(written.values, partition.location, written.files)
 
     def _tell(self, written: Sequence[WrittenPartition], *, replaces: bool) -> None:
+        """Tell the log which files came, as far as they are there still: others may change a partition at any moment.
+
+        What they have changed until the event was written is told as it is, in the place of what was told before.
+        """
+        checksums = self._checksums(written)
+        there = self._as_they_are(written)
+        wanted = [one for one in written if one.values in there and one.is_in(there[one.values])]
+        for _ in range(_TIMES):
+            if not wanted:
+                return
+            inserts = (
+                LoggedInsert(one.values, tuple((path, checksums[path]) for path in self._paths(one)), replaces)
+                for one in wanted
+            )
+            self.metastore.fire_inserts(self.target.table.name, list(inserts))
+            there = self._as_they_are(wanted)
+            now = ((one, there[one.values]) for one in wanted if one.values in there)
+            wanted = [new for one, new in now if not (one.is_in(new) and (not replaces or new.is_in(one)))]
+            checksums, replaces = self._checksums(wanted), True
+        raise TryAgain(
+            f"{self._name(wanted[0].values)} of {self.target.table.name} is changed by others all the time",
+            found=f"other files than were told, after each of {_TIMES} events",
+            expected="files that are the same before and after the event that tells of them",
+            next_step="repeat the job: it goes on with its other partitions",
+        )
+
+    def _checksums(self, written: Sequence[WrittenPartition]) -> dict[str, str | None]:
         paths = [path for one in written for path in self._paths(one)]
-        found = in_threads(lambda path: self.files.checksum(path, ChecksumForm.IDENTITY), paths, _THREADS)
-        checksums = dict(zip(paths, found, strict=True))
-        inserts = [
-            LoggedInsert(one.values, tuple((path, checksums[path]) for path in self._paths(one)), replaces)
-            for one in written
-        ]
-        self.metastore.fire_inserts(self.target.table.name, inserts)
+        found = in_threads(lambda path: if_there(self.files.checksum, path, ChecksumForm.IDENTITY), paths, _THREADS)
+        return dict(zip(paths, found, strict=True))
+
+    def _as_they_are(self, written: Sequence[WrittenPartition]) -> dict[tuple[str, ...], WrittenPartition]:
+        """Read partitions again, with the files that readers find; those that are gone are left out."""
+        places = {values: one.partition.location or "" for values, one in self._there(written).items()}
+        files: dict[tuple[str, ...], list[tuple[str, int]]] = {values: [] for values in places}
+        for values, name, status in list_files(self.files, list(places.items())):
+            files[values].append((name, status.length))
+        return {values: WrittenPartition(values, place, tuple(files[values])) for values, place in places.items()}
 
     def _paths(self, one: WrittenPartition) -> list[str]:
         return [join(one.directory, name) for name, _ in one.files]
@@ -265,13 +295,18 @@ class Showing:
     def _name(self, values: tuple[str, ...]) -> str:
         return partition_name(self.target.key_names, values)
 
-    def _exists(self, others: Sequence[tuple[str, ...]]) -> ActNow:
+    def _refuse(self, there: Mapping[tuple[str, ...], "_There"], *, has_shown: bool) -> None:
+        """Raise ActNow where partitions that are to be added are others' already."""
+        others = sorted(values for values, one in there.items() if not one.ours)
+        if not others:
+            return
         first = ", ".join(self._name(values) for values in others[:3])
-        return ActNow(
+        raise ActNow(
             f"{len(others)} partitions of {self.target.table.name} are there already",
             found=f"{first}{', ...' if len(others) > 3 else ''}",
             expected="none of them: the mode is 'add'",
-            next_step="write with mode 'overwrite' or 'append', or without these rows; nothing was shown",
+            next_step="write with mode 'overwrite' or 'append', or without these rows; "
+            + ("what this job has shown before stays" if has_shown else "nothing was shown"),
         )
 
 
@@ -285,6 +320,10 @@ class _There:
     @property
     def place_of_others(self) -> str | None:
         return None if self.ours else self.partition.location
+
+
+def _is_of_others(there: _There | None) -> bool:
+    return there is not None and not there.ours
 
 
 def _statistics(written: WrittenPartition) -> Parameters:

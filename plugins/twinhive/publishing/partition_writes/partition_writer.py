@@ -90,22 +90,22 @@ class PartitionWriter:
 
     def _wanted_set(self) -> str | None:
         """Return the set to be marked as it is kept; what is in the way of it is said before anything is written."""
-        order = self._order()
+        order = self._order(self.request.job)
         return order.plan(self.metastore).mark.spec if order else None
 
     def _mark(self, wanted: str | None, job: JobDirectory) -> None:
         """Mark the set, behind the events of its data in the log. Raises TryAgain; then the job goes on with it."""
-        order = self._order()
+        order = self._order(job.name)
         if order is None or wanted is None or job.has_marked(wanted):
             return
         mark = order.run(self.metastore).mark
         job.keep_marked(wanted)
         self.report(f"{self.request.table}: set {mark.spec} is done, with {mark.partitions or 0:,} partitions")
 
-    def _order(self) -> MarkSet | None:
+    def _order(self, job: str) -> MarkSet | None:
         """Return what marks the set: its token is the job, so whoever repeats the job marks it once."""
         request = self.request
-        return MarkSet(request.table, request.set_done, request.job, self.by) if request.set_done is not None else None
+        return MarkSet(request.table, request.set_done, job, self.by) if request.set_done is not None else None
 
     @staticmethod
     def _sums(

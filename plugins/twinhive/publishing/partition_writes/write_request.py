@@ -46,8 +46,9 @@ class PartitionWrite:
     """One write: into which table, how, and the name under which a repetition goes on.
 
     `job` is the caller's: a run of a DAG, say. The same job is the same write, whoever repeats it and however often;
-    another job writes anew. `small_files` None: files stay as they were written. `set_done` is a set as people write
-    it, marked when all partitions are shown; None: nothing is marked.
+    another job writes anew. So does the same one that had come to its end under another `clearing`: a number that
+    changes when a person clears the task, and not when it is tried again. `small_files` None: files stay as they were
+    written. `set_done` is a set as people write it, marked when all partitions are shown; None: nothing is marked.
     """
 
     table: TableName
@@ -55,6 +56,7 @@ class PartitionWrite:
     job: str
     small_files: SmallFiles | None = field(default_factory=SmallFiles)
     set_done: str | None = None
+    clearing: int = 0
 
     def __post_init__(self) -> None:
         """Raise ActNow for a job without a name."""
@@ -68,7 +70,13 @@ class PartitionWrite:
 
     @classmethod
     def of(
-        cls, table: str, mode: str, job: str, small_files: SmallFiles | None, set_done: str | None = None
+        cls,
+        table: str,
+        mode: str,
+        job: str,
+        small_files: SmallFiles | None,
+        set_done: str | None = None,
+        clearing: int = 0,
     ) -> "PartitionWrite":
         """Read what a caller gives as texts. Raises ActNow."""
         try:
@@ -81,4 +89,4 @@ class PartitionWrite:
                 expected=f"database.table, and a mode: {modes}",
                 next_step="correct the call",
             ) from error
-        return cls(name, chosen, job, small_files, set_done)
+        return cls(name, chosen, job, small_files, set_done, clearing)

@@ -29,18 +29,21 @@ def write_partitions(
     small_files: SmallFiles | None = _MERGED,
     set_done: Mapping[str, str] | str | None = None,
     user: str | None = None,
+    clearing: int = 0,
     report: Say = print,
 ) -> PartitionsWritten:
     """Write the rows of a data frame as partitions of `database.table`; the last columns need not be the keys.
 
     `metastore` is one address or several, `thrift://host:9083,...`, as in `hive.metastore.uris`. `mode` is `add` (a
     partition that is there is an error), `append` or `overwrite` (of the partitions that the frame has rows for).
-    `job` names the write: the same one, repeated after whatever ended it, goes on, and once it is done does nothing.
+    `job` names the write: the same one, repeated after whatever ended it, goes on, and once it is done does nothing,
+    unless it is done under another `clearing` (of the task in Airflow, by a person).
     Files are gathered by partition; small ones are merged before anybody sees them (`small_files`, None: never).
     Partitions appear at most 1,000 a call, when all is written. `set_done`, values by keys or a text, is the set that
     is marked as done when all of them are there. Raises ActNow, TryAgain.
     """
-    request = PartitionWrite.of(table, mode, job, small_files, None if set_done is None else set_text(set_done))
+    text = None if set_done is None else set_text(set_done)
+    request = PartitionWrite.of(table, mode, job, small_files, text, clearing)
     properties = _hadoop_properties(frame.sparkSession)
     default_root = authority(properties.get("fs.defaultFS", "file:///"))
     with closing(ThriftTableWriter(_addresses(metastore), user=user, file_system=default_root)) as writer:

@@ -28,6 +28,7 @@ class WriteJobSettings:
     user: str | None = None
     small_files: SmallFiles | None = field(default_factory=SmallFiles)
     set_done: str | None = None
+    clearing: int = 0
 
     @property
     def label(self) -> str:

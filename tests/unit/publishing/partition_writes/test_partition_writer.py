@@ -51,12 +51,13 @@ class Written(Followed):
         small_files: SmallFiles | None = None,
         frame: RowsFrame | None = None,
         set_done: str | None = None,
+        clearing: int = 0,
     ) -> PartitionsWritten:
         metastore, files = self.world.source, self.world.source_files
         if switch is not None:
             metastore, files = Killable(metastore, switch), Killable(files, switch)
         given = [((value,), line) for value, lines in rows.items() for line in lines]
-        request = PartitionWrite.of(str(NAME), mode, job, small_files, set_done)
+        request = PartitionWrite.of(str(NAME), mode, job, small_files, set_done, clearing)
         writer = PartitionWriter(request, metastore, files, self.log.append)
         return writer.write(frame or RowsFrame(files, given, tasks=tasks))
 

@@ -39,8 +39,8 @@ class WritePartitionsOperator(BaseOperator):
     `inputs` are files that the query names as views: `{"raw": {"format": "json", "path": "hdfs://east/raw/{{ ds }}"}}`.
     `mode`, `small_files` (`{"at_least": 16, "below": 67108864}`, None: files stay as they are written), `set_done`
     (`{"day": "{{ ds }}"}`) and `job` are those of `write_partitions`. A task that was killed is cleared: the same run
-    is the same job, and goes on. The set is announced as `MarkSetDoneOperator` announces it, if it is marked when the
-    job has ended.
+    is the same job, and goes on. One that had ended well and is cleared writes its rows again. The set is announced as
+    `MarkSetDoneOperator` announces it, if it is marked when the job has ended.
     """
 
     template_fields: Sequence[str] = ("sql", "inputs", "table", "cluster", "job", "set_done")
@@ -83,7 +83,7 @@ class WritePartitionsOperator(BaseOperator):
                 self.table, self.mode, self.job, rule, self._set
             )  # what means nothing is said before Spark starts
             configuration = load_configuration(config_directory(self.config))
-            settings = self._settings(configuration, rule)
+            settings = self._settings(configuration, rule, _clearing(context))
             job = Job(_APPLICATION, self._spark(configuration), settings.label, _NEXT, settings.user)
             job.run(settings.to_json(), say)
             if self._set is not None:
@@ -101,7 +101,7 @@ class WritePartitionsOperator(BaseOperator):
         self.log.info("set %s of %s is not announced: it is not marked any more", wanted.spec, wanted.table)
         return []
 
-    def _settings(self, configuration: Configuration, rule: SmallFiles | None) -> WriteJobSettings:
+    def _settings(self, configuration: Configuration, rule: SmallFiles | None, clearing: int) -> WriteJobSettings:
         if self.cluster not in configuration.clusters:
             configuration.refuse_wrong_clusters()
             raise ActNow(
@@ -114,7 +114,9 @@ class WritePartitionsOperator(BaseOperator):
         uris = ",".join(f"thrift://{host}:{port}" for host, port in metastore.addresses)
         rows = RowsOf(self.sql, self.inputs)
         user = file_system_endpoint(configuration.clusters[self.cluster].file_system, resolve_from_airflow).user
-        return WriteJobSettings(rows, self.table, uris, self.mode, self.job, user or metastore.user, rule, self._set)
+        return WriteJobSettings(
+            rows, self.table, uris, self.mode, self.job, user or metastore.user, rule, self._set, clearing
+        )
 
     @property
     def _set(self) -> str | None:
@@ -126,3 +128,11 @@ class WritePartitionsOperator(BaseOperator):
         hadoop = {f"spark.hadoop.{key}": value for key, value in files.properties.items()}
         conf = {"spark.hadoop.fs.defaultFS": files.root, **hadoop, **self.spark_conf}
         return spark_cluster(settings.job_tracker.connection, self.tasks, conf)
+
+
+def _clearing(context: Any) -> int:
+    """Return how many tries the task had when a person cleared it last: tries after that do not change it.
+
+    Airflow counts tries on when a task is cleared, and allows as many retries as before on top of them.
+    """
+    return int(context["ti"].max_tries) - int(context["ti"].task.retries or 0)
