@@ -131,33 +131,45 @@ def left_behind(listed: SetsOfDatabase) -> list[ListedSet]:
     return [one for one in listed.read() if one.standing in _LEFT_BEHIND]
 
 
-def take_away(metastore: MetastoreWriter, database: str, some: Sequence[ListedSet]) -> None:
-    """Remove marks, at most 1,000 a call; those of renamed tables are kept under the new name."""
+def take_away(metastore: MetastoreWriter, database: str, some: Sequence[ListedSet]) -> list[ListedSet]:
+    """Remove marks, at most 1,000 a call, and return them; those of renamed tables are kept under the new name.
+
+    Each is read again in the call before: one that was marked anew since it was found stays.
+    """
     sets = find_sets_table(metastore, database)
     if sets is None:
-        return
-    names = dict.fromkeys(one.name for one in some)
+        return []
+    found = {one.name: one for one in some}
     moved = [replace(one.mark, table=one.moved_to) for one in some if one.moved_to is not None]
     for mark in moved:
-        if mark.name not in names:
+        if mark.name not in found:
             # It is there when it was marked under the new name since, or when this was killed before.
             with suppress(AlreadyThere):
                 metastore.add_partitions([_partition(sets, mark)])
     # What lies in the way of others goes with the same call that brings those: of tables that have changed their names
     # among each other, and of one whose name another table has taken.
-    taken = {mark.name: mark for mark in moved if mark.name in names}
-    _replace(metastore, sets, taken)
-    gone = [name for name in names if name not in taken]
-    for start in range(0, len(gone), _PER_CALL):
-        metastore.drop_partitions(sets_table(database), gone[start : start + _PER_CALL], delete_data=True)
-
-
-def _replace(metastore: MetastoreWriter, sets: Table, marks: Mapping[str, SetMark]) -> None:
-    names = sorted(marks)
-    for start in range(0, len(names), _PER_CALL):
-        there = metastore.partitions(sets.name, names[start : start + _PER_CALL])
-        new = [(one, _partition(sets, marks[mark_name(*one.values)])) for one in there]
+    taken = {mark.name: mark for mark in moved if mark.name in found}
+    gone: list[ListedSet] = []
+    for there in _unchanged(metastore, sets, found, sorted(taken)):
+        new = [(one, _partition(sets, taken[name])) for name, one in there.items()]
         metastore.alter_partitions([replace(mark, thrift=one.thrift, location=one.location) for one, mark in new])
+        gone += [found[name] for name in there]
+    for there in _unchanged(metastore, sets, found, [name for name in found if name not in taken]):
+        metastore.drop_partitions(sets.name, list(there), delete_data=True)
+        gone += [found[name] for name in there]
+    return gone
+
+
+def _unchanged(
+    metastore: MetastoreReader, sets: Table, found: Mapping[str, ListedSet], names: Sequence[str]
+) -> Iterator[dict[str, Partition]]:
+    """Yield marks by their names, 1,000 at a time, as far as they are what was found: the next call is about them."""
+    for start in range(0, len(names), _PER_CALL):
+        there = {
+            mark_name(*one.values): one for one in metastore.partitions(sets.name, names[start : start + _PER_CALL])
+        }
+        if same := {name: one for name, one in there.items() if SetMark.read(one) == found[name].mark}:
+            yield same
 
 
 def _partition(sets: Table, mark: SetMark) -> Partition:

@@ -151,7 +151,7 @@ def _expire(asked: _Asked) -> _Answer:
     listed = _listed(asked)
     found = left_behind(listed)
     if not asked.dry_run:
-        take_away(asked.metastore, listed.database, found)
+        found = take_away(asked.metastore, listed.database, found)
     would = "would be taken away" if asked.dry_run else "taken away"
     lines = [f"set {one.mark.spec} of {one.mark.table} {would}: {standing_of(one)}" for one in found]
     return {"sets": [listed_fields(one) for one in found]}, lines or ["there is nothing to take away"]
