@@ -1,4 +1,4 @@
-"""Make announcements of the notification log's events: partitions that were added, sets that are done or open."""
+"""Make announcements of the notification log's events: partitions that are new, sets that are done or open."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,13 +28,19 @@ from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.sets.set_mark import SETS_TABLE, SetMark, is_findable, is_sets_table
 from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.hive.events.decoder import decode_event
+from twinhive.hive.events.event_errors import UnreadableEvent
 from twinhive.hive.events.event_scope import is_of_default_catalog
 from twinhive.hive.events.event_types import EventType
 
 OWN_DATABASE = "twinhive"
 """Where publishers keep their positions: of it nothing is told."""
-_ADDED = EventType.ADD_PARTITION
-_OF_SETS = (EventType.ALTER_PARTITION, EventType.ALTER_PARTITIONS, EventType.DROP_PARTITION)
+_OF_SETS = (
+    EventType.ADD_PARTITION,
+    EventType.ALTER_PARTITION,
+    EventType.ALTER_PARTITIONS,
+    EventType.DROP_PARTITION,
+    EventType.DROP_TABLE,
+)
 
 
 @dataclass(frozen=True)
@@ -48,10 +54,21 @@ class AnnouncedDatabases:
         return name != OWN_DATABASE and any(re.fullmatch(one, name, re.IGNORECASE) for one in self.patterns)
 
     def concern(self, row: EventRow) -> bool:
-        """True for an event of which something may be told; its message is not opened."""
+        """True for an event of which something is told; no message is opened but of one that may be a rename."""
         if not is_of_default_catalog(row) or not row.database or not row.table or row.database not in self:
             return False
-        return row.event_type == _ADDED or (row.event_type in _OF_SETS and row.table.lower() == SETS_TABLE)
+        if row.table.lower() == SETS_TABLE:
+            return row.event_type in _OF_SETS
+        return row.event_type == EventType.ADD_PARTITION or (
+            row.event_type == EventType.ALTER_PARTITION and _may_rename(row)
+        )
+
+
+def _may_rename(row: EventRow) -> bool:
+    try:
+        return isinstance(decode_event(row).change, RenamePartition)
+    except UnreadableEvent:
+        return True
 
 
 def announcements_of(row: EventRow) -> Iterator[Announcement]:
@@ -68,6 +85,8 @@ def _told(change: Change) -> Iterator[_Told]:
     match change:
         case AddPartitions(table=table, added=added) if not is_sets_table(table):
             yield from (_added(table, one.partition) for one in added)
+        case RenamePartition(table=table, after=after) if not is_sets_table(table):
+            yield _added(table, after)
         case AddPartitions() | AlterPartitions() | RenamePartition() | DropPartitions():
             if is_sets_table(change.table):
                 yield from _of_sets(change)

@@ -22,6 +22,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.sets.set_mark import SETS_TABLE
 from twinhive.core.ports import MessageBroker, MetastoreWriter
 from twinhive.hive.events.event_errors import UnreadableEvent
+from twinhive.hive.events.event_types import EventType
 from twinhive.hive.events.reader import bounded, position_at, read_events
 from twinhive.publishing.messages.event_announcements import (
     OWN_DATABASE,
@@ -202,14 +203,19 @@ class Publisher:
                 yield from map(self._topics.message, self._announcements(row))
 
     def _announcements(self, row: EventRow) -> Iterator[Announcement]:
-        """Yield what is told of an event; of one that cannot be read a gap, so that it stops nobody."""
+        """Yield what is told of an event; of one that cannot be read a gap, so that it stops nobody.
+
+        Where the table of sets was dropped, its event does not name them: a gap says to look at the store.
+        """
         try:
             yield from announcements_of(row)
+            if row.event_type != EventType.DROP_TABLE:
+                return
         except UnreadableEvent:
             _log.warning("an event cannot be read, and is told as a gap", extra={"event_id": row.event_id})
-            database, table = (row.database or "").lower(), (row.table or "").lower()
-            tables = self._topics.tables_of(database) if table == SETS_TABLE else [(TableName(database, table), None)]
-            yield from gap_announcements(tables, row.event_id, row.event_id, row.time)
+        database, table = (row.database or "").lower(), (row.table or "").lower()
+        tables = self._topics.tables_of(database) if table == SETS_TABLE else [(TableName(database, table), None)]
+        yield from gap_announcements(tables, row.event_id, row.event_id, row.time)
 
     def _send(self, messages: Iterator[TableMessage], *, writes: bool = True) -> None:
         while batch := list(islice(messages, _MOST_MESSAGES)):
