@@ -9,7 +9,7 @@ from enum import Enum
 from twinhive.core.model.errors import AlreadyThere, InvalidSettings
 from twinhive.core.model.names import TableName, partition_values
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.sets.set_mark import SetMark, is_expired, is_findable, mark_name, sets_table
+from twinhive.core.model.sets.set_mark import SetMark, is_expired, is_findable, is_sets_table, mark_name, sets_table
 from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.core.model.thrift_objects import key_types, new_partition, table_id
 from twinhive.core.ports import MetastoreReader, MetastoreWriter
@@ -105,6 +105,8 @@ def standing_of(mark: SetMark, table: Table | None, keep: str, now: float) -> Li
     """Judge a mark by the table that has its name now, None for no table."""
     if table is None or not mark.is_of(table):
         return ListedSet(mark, SetStanding.NO_TABLE if table is None else SetStanding.OTHER_TABLE)
+    if is_sets_table(table):
+        return ListedSet(mark, SetStanding.UNREADABLE, trouble="the table of sets has none itself")
     try:
         if is_expired(mark, how_long(table, keep), now):
             return ListedSet(mark, SetStanding.EXPIRED)

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from types import MappingProxyType
 
-from twinhive.core.model.errors import ActNow, AlreadyThere, Missing
+from twinhive.core.model.errors import ActNow, AlreadyThere, InvalidSettings, Missing
 from twinhive.core.model.marks import POLICY, followed_policy
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Parameters, Table
@@ -51,10 +51,17 @@ def make_sets_table(
 
 
 def data_table(metastore: MetastoreReader, name: TableName) -> Table:
-    """Return the table whose sets are asked for. Raises Missing."""
+    """Return the table whose sets are asked for. Raises Missing, and InvalidSettings for the one that keeps sets."""
     table = metastore.table(name)
     if table is None:
         raise no_table(name)
+    if is_sets_table(table):
+        raise InvalidSettings(
+            f"{name} keeps the sets of its database, and has none itself: no replica could show one",
+            found=str(name),
+            expected="a table with data",
+            next_step="name the table whose data is complete, once for each such table",
+        )
     return table
 
 

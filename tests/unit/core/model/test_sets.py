@@ -12,6 +12,7 @@ from twinhive.core.model.names import DEFAULT_PARTITION, TableName
 from twinhive.core.model.sets.set_mark import SetMark, is_expired, kept_seconds
 from twinhive.core.model.sets.set_spec import SetSpec
 
+TIME = "a time such as 2030-05-17 08:30:00, a fraction of a second without zeros at its end"
 KEYS = {"Region": "string", "datestamp": "int", "property": "string"}
 TEXTS = st.text(
     alphabet=st.characters(blacklist_categories=["Cs"], blacklist_characters="\x00"), min_size=1, max_size=9
@@ -78,6 +79,24 @@ def test_of_many_keys_not_every_broader_set_is_named() -> None:
         ({"d": "date"}, "d=2030-5-17", "2030-5-17", "a date such as 2030-05-17"),
         ({"d": "date"}, "d=20300517", "20300517", "2030-05-17"),
         ({"b": "boolean"}, "b=TRUE", "TRUE", "true or false"),
+        ({"c": "char(5)"}, "c=abcdefgh", "abcdefgh", "at most 5 characters"),
+        ({"c": "VARCHAR(5)"}, "c=abcde ", "abcde ", "at most 5 characters"),
+        ({"m": "decimal(10,2)"}, "m=1.50", "1.50", "1.5"),
+        ({"m": "decimal(10, 2)"}, "m=1.0", "1.0", "1"),
+        ({"m": "decimal(10,2)"}, "m=-0", "-0", "0"),
+        ({"m": "decimal(10,2)"}, "m=+007.10", "+007.10", "7.1"),
+        ({"m": "decimal(10,2)"}, "m=1e3", "1e3", "a decimal number"),
+        ({"m": "decimal(10,2)"}, "m=.", ".", "a decimal number"),
+        ({"m": "decimal(10,2)"}, "m=.5", ".5", "0.5"),
+        ({"m": "decimal(10,2)"}, "m=much", "much", "a decimal number"),
+        ({"m": "decimal(10,2)"}, "m=NaN", "NaN", "a decimal number"),
+        ({"m": "decimal(10,2)"}, "m=1.505", "1.505", "at most 8 digits before the point, and 2 behind it"),
+        ({"m": "decimal"}, "m=12345678901", "12345678901", "at most 10 digits before the point, and 0 behind it"),
+        ({"d": "date"}, "d=2030-02-30", "2030-02-30", "a date such as 2030-05-17"),
+        ({"t": "double"}, "t=fast", "fast", "a number"),
+        ({"t": "timestamp"}, "t=2030-05-17T08:30:00", "2030-05-17T08:30:00", TIME),
+        ({"t": "timestamp"}, "t=2030-05-17 08:30:00.50", "2030-05-17 08:30:00.50", TIME),
+        ({"t": "timestamp"}, "t=2030-02-30 08:30:00", "2030-02-30 08:30:00", TIME),
         (KEYS, "region=" + "ü" * 130, "269 bytes, escaped", "at most 249 bytes, and 250 characters"),
     ],
 )
@@ -85,6 +104,30 @@ def test_a_set_that_no_table_has_is_refused(keys: dict[str, str], text: str, fou
     with pytest.raises(InvalidSettings) as refused:
         SetSpec.parse(text, keys)
     assert (refused.value.words.found, refused.value.words.expected) == (found, expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("char(5)", "abcde"),
+        ("char(5)", "ab   "),
+        ("char(5)", "abcde   "),
+        ("varchar(2)", "日本"),
+        ("decimal(10,2)", "-12345678.25"),
+        ("decimal(10,2)", "0"),
+        ("decimal(2,2)", "0.25"),
+        ("decimal(12,0)", "100000000000"),
+        ("decimal(38,18)", "12345678901234567890.123456789012345678"),
+        ("timestamp", "2030-05-17 08:30:00"),
+        ("timestamp", "2030-05-17 08:30:00.123456789"),
+        ("double", "1.0E10"),
+        ("double", "NaN"),
+        ("string", " 01.50 "),
+        ("array<int>", "anything"),
+    ],
+)
+def test_a_value_that_hive_writes_so_is_taken(kind: str, value: str) -> None:
+    assert SetSpec.of({"k": value}, {"k": kind}).pairs == (("k", value),)
 
 
 def test_a_partition_without_a_value_has_any_type() -> None:

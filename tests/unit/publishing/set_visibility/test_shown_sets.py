@@ -569,3 +569,12 @@ def test_a_set_that_is_kept_for_no_time_never_shows_and_stops_nothing(producer: 
     producer.mark("p=a b", token="again")
     producer.follow()
     assert producer.shown == ["orders p=a b", "plain *"]
+
+
+def test_a_set_of_the_table_of_sets_is_neither_shown_nor_held(producer: Producer) -> None:
+    producer.mark("p=a b")
+    source = producer.world.source
+    table = source.table(sets_table(SALES))
+    source.add_partitions([new_partition(table, ("twinhive_sets", "*"), {})])
+    producer.follow()
+    assert (producer.shown, producer.held) == (["orders p=a b"], {})

@@ -454,3 +454,16 @@ def test_any_number_of_sets_are_three_questions(store: Store, many: int, monkeyp
     wanted = [WantedSet(LOGS, SetSpec((("day", str(number)),))) for number in range(1, many + 1)]
     assert [one.spec for one in sets_there(store.metastore, wanted, clock=lambda: 1_000.0).values()] == ["day=1"]
     assert calls == ["table", "partitions", "tables"]
+
+
+def test_the_table_of_sets_has_no_sets_itself(store: Store) -> None:
+    """No replica could show one: it keeps a table of sets of its own."""
+    sets = sets_table("sales")
+    store.mark("*")
+    for ask in (lambda: store.mark("*", table=sets), lambda: wanted_set(store.metastore, sets, "*")):
+        with pytest.raises(InvalidSettings, match=r"sales\.twinhive_sets keeps the sets of its database"):
+            ask()
+    store.by_sql("twinhive_sets", "*")
+    assert store.standings() == [("*", SetStanding.DONE), ("*", SetStanding.UNREADABLE)]
+    UnmarkSet(sets, "*").run(store.metastore)
+    assert store.standings() == [("*", SetStanding.DONE)]

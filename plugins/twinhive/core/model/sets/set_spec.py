@@ -1,12 +1,12 @@
 """Name a set of a table's partitions: `key=value` pairs in one order, so that names compare as strings (seed 003)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from itertools import combinations
 
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.names import DEFAULT_PARTITION, escape_path_name, unescape_path_name
+from twinhive.core.model.sets.value_forms import expected_form
 
 WHOLE = "*"
 """The set of everything in a table, the only one of a table without partitions."""
@@ -16,7 +16,6 @@ MOST_CHARACTERS = 250
 """Airflow's limit for the key of a partition; the metastore's for a partition's value is 256."""
 _MOST_BROADER = 6
 """Keys from which on not all broader sets are looked for by name: 2**6 are 64 names."""
-_WHOLE_NUMBERS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 Keys = Mapping[str, str]
 """A table's partition keys in their order, with their types as Hive writes them."""
@@ -117,43 +116,9 @@ def _check_value(key: str, value: str, kind: str) -> None:
         raise _wrong(f"{key} has no value", found="''", expected="a value; leave the key out where any will do")
     if value == DEFAULT_PARTITION:
         return
-    expected = _expected(value, kind)
+    expected = expected_form(value, kind)
     if expected is not None:
         raise _wrong(f"{key}={value} cannot be a partition: {key} is of type {kind}", found=value, expected=expected)
-
-
-def _expected(value: str, kind: str) -> str | None:
-    """Say how a value of this type is written, None if it is one."""
-    if kind in _WHOLE_NUMBERS:
-        return _expected_number(value, _WHOLE_NUMBERS[kind])
-    check = _CHECKS.get(kind)
-    return None if check is None else check(value)
-
-
-def _expected_number(value: str, bits: int) -> str | None:
-    try:
-        number = int(value)
-    except ValueError:
-        return "a whole number"
-    limit = 2 ** (bits - 1)
-    if not -limit <= number < limit:
-        return f"a whole number from {-limit} to {limit - 1}"
-    return None if value == str(number) else str(number)
-
-
-def _expected_date(value: str) -> str | None:
-    try:
-        written = date.fromisoformat(value).isoformat()
-    except ValueError:
-        return "a date such as 2030-05-17"
-    return None if written == value else written
-
-
-def _expected_truth(value: str) -> str | None:
-    return None if value in ("true", "false") else "true or false"
-
-
-_CHECKS: Mapping[str, Callable[[str], str | None]] = {"date": _expected_date, "boolean": _expected_truth}
 
 
 def _wrong(what: str, *, found: str, expected: str) -> InvalidSettings:
