@@ -7,17 +7,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from twinhive.core.model.changes.affected_objects import partitions_named
+from twinhive.core.model.changes.events import EventRow
 from twinhive.core.model.errors import ActNow, Missing
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.sets.set_mark import SETS_TABLE, mark_name
 from twinhive.core.model.thrift_objects import table_id
-from twinhive.core.ports import MetastoreReader, ReadPorts
+from twinhive.core.ports import ReadPorts
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_scope import is_of_default_catalog
+from twinhive.hive.events.reader import position_at, read_events
 from twinhive.replication.replica.set_checkpoint import Ids, Looked, read_looked
 
-_PER_CALL = 300
 _MOST_ROWS = 10_000
 """Where the log has gone further, all marks are read instead."""
 _WHOLE_SECONDS = 3_600
@@ -43,23 +44,35 @@ class ToLookAt:
 def find_changed(ports: ReadPorts, policy: Policy, log_id: str, now: float) -> ToLookAt:
     """Return what has to be looked at. Reads only."""
     before = read_looked(ports.replica_files, policy)
-    after = Looked(log_id, ports.source.current_event_id(), int(now))
-    if before is None or before.log_id != log_id or not 0 <= after.event_id - before.event_id <= _MOST_ROWS:
-        return ToLookAt(None, after, is_worth_keeping=True)
-    if not 0 <= now - before.whole_at < _WHOLE_SECONDS:
-        return ToLookAt(None, after, is_worth_keeping=True)
+    is_recent = before is not None and before.log_id == log_id and 0 <= now - before.whole_at < _WHOLE_SECONDS
+    changed = _changed_since(ports, policy, before) if before is not None and is_recent else None
+    if changed is None:
+        newest = position_at(ports.source, ports.source.current_event_id())
+        return ToLookAt(None, Looked(log_id, newest, int(now)), is_worth_keeping=True)
+    return changed
+
+
+def _changed_since(ports: ReadPorts, policy: Policy, before: Looked) -> ToLookAt | None:
+    """Return what has to be looked at since a look, None where nobody knows."""
     tables = table_ids(ports, policy, before.tables.keys() - {SETS_TABLE})
     if tables[SETS_TABLE] != before.tables.get(SETS_TABLE):
-        return ToLookAt(None, after, is_worth_keeping=True)
+        return None
+    told: set[str] = set()
+    end = before.position
     try:
-        told, event_id = _told_of(ports.source, policy.source.database, before.event_id)
-    except ActNow:  # an event that cannot be read: it may be of a mark
-        return ToLookAt(None, after, is_worth_keeping=True)
+        for number, row in enumerate(read_events(ports.source, before.position)):
+            if number == _MOST_ROWS:
+                return None
+            told |= _marks_told(row, policy.source.database)
+            end = row.position
+    except ActNow:  # a gap, another log, or an event that cannot be read: it may be of a mark
+        return None
     others = [name for name, ids in tables.items() if ids != before.tables[name]]
-    of_others = frozenset(name for table in others for name in _marks_of(ports, policy, table))
-    names = before.open | told | of_others
-    looked = replace(before, event_id=event_id, tables=tables)
-    return ToLookAt(names, looked, bool(told or of_others) or event_id - before.event_id > _WRITE_ROWS)
+    of_others = {name for table in others for name in _marks_of(ports, policy, table)}
+    is_worth_keeping = bool(told or of_others) or end.event_id - before.position.event_id > _WRITE_ROWS
+    return ToLookAt(
+        before.open | told | of_others, replace(before, position=end, tables=tables), is_worth_keeping=is_worth_keeping
+    )
 
 
 def table_ids(ports: ReadPorts, policy: Policy, names: Set[str]) -> dict[str, Ids]:
@@ -79,14 +92,10 @@ def _marks_of(ports: ReadPorts, policy: Policy, table: str) -> list[str]:
     return found
 
 
-def _told_of(source: MetastoreReader, database: str, event_id: int) -> tuple[frozenset[str], int]:
-    names: set[str] = set()
-    while rows := source.events_after(event_id, _PER_CALL):
-        for row in rows:
-            named = ((row.database or "").lower(), (row.table or "").lower())
-            if is_of_default_catalog(row) and named == (database, SETS_TABLE):
-                for table, *spec in partitions_named(decode_event(row).change):
-                    # Hive SQL may have marked it in capitals; the replica has it in small letters.
-                    names |= {mark_name(one, "".join(spec)) for one in (table, table.lower())}
-        event_id = rows[-1].event_id
-    return frozenset(names), event_id
+def _marks_told(row: EventRow, database: str) -> set[str]:
+    named = ((row.database or "").lower(), (row.table or "").lower())
+    if not is_of_default_catalog(row) or named != (database, SETS_TABLE):
+        return set()
+    told = ((table, "".join(spec)) for table, *spec in partitions_named(decode_event(row).change))
+    # Hive SQL may have marked it in capitals; the replica has it in small letters.
+    return {mark_name(one, spec) for table, spec in told for one in (table, table.lower())}

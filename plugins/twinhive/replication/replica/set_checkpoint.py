@@ -7,8 +7,9 @@ is written after a newer one, some events are read again.
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
+from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import Missing
 from twinhive.core.model.files import join
 from twinhive.core.model.policy import Policy
@@ -23,14 +24,14 @@ class Looked:
     """What a look has come to.
 
     log_id    the source's log
-    event_id  the newest event of it that was read
+    position  the newest event of it that was read
     whole_at  when all marks were read, Unix seconds
     tables    the ids of the tables that have marks, and of the tables of sets themselves
     open      names of marks that the next look has to judge, whatever has happened
     """
 
     log_id: str
-    event_id: int
+    position: Position
     whole_at: int
     tables: Mapping[str, Ids] = field(default_factory=dict)
     open: frozenset[str] = frozenset()
@@ -41,7 +42,8 @@ def read_looked(files: FileReader, policy: Policy) -> Looked | None:
     with suppress(Missing, ValueError, KeyError, TypeError):
         kept = json.loads(files.read(_path(policy)))
         tables = {name: (source, replica) for name, (source, replica) in kept["tables"].items()}
-        return Looked(kept["log_id"], int(kept["event_id"]), int(kept["whole_at"]), tables, frozenset(kept["open"]))
+        position = Position(*kept["position"])
+        return Looked(kept["log_id"], position, int(kept["whole_at"]), tables, frozenset(kept["open"]))
     return None
 
 
@@ -49,7 +51,7 @@ def write_looked(files: FileWriter, policy: Policy, looked: Looked) -> None:
     """Keep a look for the next one."""
     kept = {
         "log_id": looked.log_id,
-        "event_id": looked.event_id,
+        "position": astuple(looked.position),
         "whole_at": looked.whole_at,
         "tables": dict(looked.tables),
         "open": sorted(looked.open),

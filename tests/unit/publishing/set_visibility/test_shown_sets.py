@@ -18,11 +18,13 @@ from twinhive.core.model.sets.set_mark import SetMark, sets_table
 from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.core.model.thrift_objects import key_types, new_partition, table_id
 from twinhive.operations.actions.replica_status import read_status
+from twinhive.publishing.set_visibility.changed_marks import find_changed
 from twinhive.publishing.sets.listed_sets import SetsOfDatabase, SetStanding, left_behind, take_away
 from twinhive.publishing.sets.marking_sets import MarkSet, UnmarkSet, partitions_of
 from twinhive.publishing.sets.set_waiting import wait_for_set, wanted_set
 from twinhive.replication.operator_requests.request_files import request_table
 from twinhive.replication.replica.held_sets import held_sets
+from twinhive.replication.replica.set_checkpoint import read_looked
 from twinhive.runtime.dry_run.rehearsal import rehearse
 from twinhive.runtime.pipeline.phases import INCREMENTAL, SCAN
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_phase
@@ -359,6 +361,26 @@ def test_a_look_that_may_have_missed_something_is_of_all(producer: Producer, cha
         replica.drop_table(sets_table(SALES), delete_data=True)
     producer.follow()
     assert producer.shown == ["orders p=a b"]
+
+
+@pytest.mark.parametrize("becomes", ["restored", "cleaned"])
+def test_a_look_at_a_log_that_does_not_tell_all_since_the_last_one_is_of_all(producer: Producer, becomes: str) -> None:
+    producer.mark("p=a b")
+    producer.follow()
+    producer.follow()
+    producer.mark("p=1")
+    producer.follow()
+    rows = producer.world.source.events
+    looked = read_looked(producer.world.replica_files, producer.policy)
+    assert looked is not None
+    producer.users.insert("plain", None, [b"much more"])
+    assert find_changed(producer.world.ports(), producer.policy, looked.log_id, time.time()).names is not None
+    if becomes == "restored":
+        at = next(at for at, row in enumerate(rows) if row.event_id == looked.position.event_id)
+        rows[at] = replace(rows[at], message=rows[0].message)
+    else:
+        del rows[-2:-1]
+    assert find_changed(producer.world.ports(), producer.policy, looked.log_id, time.time()).names is None
 
 
 @pytest.mark.parametrize("looks", [1, 2, 3])
