@@ -15,6 +15,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import ResyncTable
 from twinhive.core.ports import WritePorts
 from twinhive.core.step.step_base import Detail, Work
+from twinhive.replication.comparison.directory_fingerprints import LeafLook, LooksOfPages
 from twinhive.replication.notification_log.touched_tables import TouchedTables
 from twinhive.replication.operator_requests.request_files import is_paused
 from twinhive.replication.replica.replica_state import state_now
@@ -24,12 +25,10 @@ from twinhive.replication.scan.silent_differences import SilentDifferences
 from twinhive.replication.scan.silent_writes import (
     Difference,
     Leaf,
-    Look,
     Size,
     compare,
     contents,
     leaves,
-    looks,
     replica_places,
     size_of,
     sizes_of,
@@ -123,7 +122,7 @@ class _Looked:
     """What was seen of the tables of one file of the memory; `accepted` are the looks of what was compared."""
 
     shard: str
-    accepted: Mapping[str, Look]
+    accepted: Mapping[str, LeafLook]
     deep: float
     sizes: Mapping[str, Size]
     dump: str | None
@@ -175,7 +174,7 @@ class _Scanning:
         self, tables: Sequence[Table], sizes: dict[str, Usage]
     ) -> Iterator[tuple[SilentDifferences, list[_Looked]]]:
         """Look at all tables; yield what was seen, as soon as that is much."""
-        whole = looks(self.ports.source_files, [leaf.location for leaf in leaves(self.ports.source, _whole(tables))])
+        whole = self._looks(leaf.location for leaf in leaves(self.ports.source, _whole(tables)))
         by_shard: dict[str, list[Table]] = defaultdict(list)
         for table in tables:
             by_shard[shard_of(table.name)].append(table)
@@ -203,16 +202,15 @@ class _Scanning:
         self,
         shard: str,
         tables: Sequence[Table],
-        whole: Mapping[str, Look],
+        whole: Mapping[str, LeafLook],
         sizes: dict[str, Usage],
         dump: str | None,
     ) -> _Looked:
-        source = self.ports.source_files
         memory = self.memories.read(self.files, shard, dump)
         deep = self.scan.deep or self.scan.clock() - memory.deep > _DEEP_EVERY_SECONDS
         found = {leaf.location: leaf for leaf in leaves(self.ports.source, tables)}
         now = {place: whole[place] for place in found.keys() & whole.keys()}
-        now |= looks(source, [place for place, leaf in found.items() if leaf.name])
+        now |= self._looks(place for place, leaf in found.items() if leaf.name)
         known = {} if deep else {place: memory.looks[place] for place in memory.looks.keys() & memory.sizes.keys()}
         same = {place: look for place, look in now.items() if known.get(place) == look}
         suspects = [leaf for place, leaf in found.items() if place in now and place not in same]
@@ -226,6 +224,10 @@ class _Scanning:
         self.found += Scanned(len(found), len(suspects))
         compared_at = self.scan.clock() if deep else memory.deep
         return _Looked(shard, same, compared_at, counted, memory.dump, differences)
+
+    def _looks(self, locations: Iterable[str]) -> dict[str, LeafLook]:
+        """Look at directories of the source, as they are at this moment."""
+        return LooksOfPages(self.ports.source_files).of(list(locations))
 
     def _compare(self, suspects: Sequence[Leaf], counted: dict[str, Size]) -> "_Compared":
         """Compare what the replica has; what it does not have is an event's, and looked at again afterwards."""

@@ -16,7 +16,8 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter, children
 from twinhive.core.ports.packed_json import unpack_json
-from twinhive.replication.scan.silent_writes import Look, Size
+from twinhive.replication.comparison.directory_fingerprints import LeafLook
+from twinhive.replication.scan.silent_writes import Size
 
 _SHARDS = 64
 _SUFFIX = ".json.gz"
@@ -27,7 +28,7 @@ _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 class Memory:
     """What was accepted of some tables: the looks of directories, when all files were compared, what they held then."""
 
-    looks: Mapping[str, Look] = field(default_factory=dict)
+    looks: Mapping[str, LeafLook] = field(default_factory=dict)
     deep: float = 0.0
     sizes: Mapping[str, Size] = field(default_factory=dict)
     dump: str | None = None

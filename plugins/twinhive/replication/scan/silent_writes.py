@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from twinhive.core.model.changes.contents import FilesByPath, SourceFile
 from twinhive.core.model.errors import Missing
-from twinhive.core.model.files import ChecksumForm, Usage, base_name, is_unfinished, parent
+from twinhive.core.model.files import ChecksumForm, Usage, base_name, is_unfinished
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Parameters, Table
 from twinhive.core.model.policy import Policy
@@ -21,8 +21,6 @@ from twinhive.core.ports.same_content import have_same_content
 from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.transfer.staged.listing import list_files
 
-Look = tuple[int, int]
-"""File id and modification time of a directory."""
 Size = tuple[int, int]
 """How many files a leaf has, and their bytes."""
 _COMPARING = 16
@@ -101,18 +99,6 @@ def _by_statistics(parameters: Parameters) -> Size | None:
 def size_of(files: Mapping[str, SourceFile]) -> Size:
     """Count the content of a leaf."""
     return len(files), sum(file.length for file in files.values())
-
-
-def looks(files: FileReader, locations: Iterable[str]) -> dict[str, Look]:
-    """Return file id and time of directories; their parents are listed, in bulk."""
-    wanted = set(locations)
-    found = files.list_directories(sorted({parent(location) for location in wanted}))
-    return {
-        status.path: (status.file_id, status.modified_ms)
-        for _, children in found
-        for status in children or ()
-        if status.is_directory and status.path in wanted
-    }
 
 
 def unfinished_below(files: FileReader, leaf: Leaf) -> bool:
