@@ -1,6 +1,6 @@
 """Export tables of a source in memory and import them on the other cluster, with kills."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tests.support.users.source_writer import SourceWriter
@@ -8,7 +8,7 @@ from tests.support.worlds.fake_world import Killable, World, a_world
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
 from twinhive.statements.table_exports.exporting import Exported, ExportTable
-from twinhive.statements.table_exports.import_execution import Imported
+from twinhive.statements.table_exports.import_execution import Imported, Importing, ImportTools
 from twinhive.statements.table_exports.importing import ImportTable
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
@@ -35,7 +35,7 @@ class ExportedTables:
         """Export a table of `sales` to a directory of its name."""
         source, target = self.world.source_files, self._files(switch)
 
-        def copy(items: Sequence[CopyItem], staging: str, label: str) -> CopyOutcome:
+        def copy(items: Iterable[CopyItem], staging: str, label: str) -> CopyOutcome:
             before_copy()
             return copy_items(items, source, target, staging, 2)
 
@@ -44,15 +44,23 @@ class ExportedTables:
 
     def import_(self, exported: str, table: str, switch: Any = None, **how: Any) -> Imported:
         """Import an export of that name into a table of `d`."""
-        metastore, target = self.world.replica, self._files(switch)
+        return self.looked(exported, table, **how).run(self.tools(switch))
 
-        def copy(items: Sequence[CopyItem], staging: str, label: str) -> CopyOutcome:
-            return copy_items(items, self.world.replica_files, target, staging, 2)
-
+    def looked(self, exported: str, table: str, **how: Any) -> Importing:
+        """Look at an import, without running it."""
         order = ImportTable(TableName("d", table), f"{EXPORTS}/{exported}", **how)
-        found = order.look(metastore, self.world.replica_files, "hdfs://west")
-        writer: Any = metastore if switch is None else Killable(metastore, switch)
-        return found.run(writer, self.world.replica_files, target, copy, self.said.append)
+        return order.look(self.world.replica, self.world.replica_files, "hdfs://west")
+
+    def tools(self, switch: Any = None) -> ImportTools:
+        """Return what an import runs with; changes go through the switch."""
+        files, replica = self.world.replica_files, self.world.replica
+        writer: Any = replica if switch is None else Killable(replica, switch)
+        target = self._files(switch)
+
+        def copy(items: Iterable[CopyItem], staging: str, label: str) -> CopyOutcome:
+            return copy_items(items, files, target, staging, 2)
+
+        return ImportTools(writer, files, target, self.world.lease, {"run": "test"}, copy, self.said.append)
 
     def exported_rows(self, table: str) -> Rows | None:
         """Return what is in an export, None where nothing is."""

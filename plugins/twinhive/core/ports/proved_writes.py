@@ -13,12 +13,16 @@ from typing import Any, TypeVar, cast
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.ports.leases import Lease, LeaseKeeper
 from twinhive.core.ports.metastores import MetastoreReader, MetastoreWriter, SourceMarker, UnreadWriter
+from twinhive.core.ports.table_writers import TableWriter
 
 Port = TypeVar("Port")
 
 READS = frozenset(name for name in dir(MetastoreReader) if not name.startswith("_"))
 WRITES = frozenset(
-    name for port in (UnreadWriter, MetastoreWriter, SourceMarker) for name in vars(port) if not name.startswith("_")
+    name
+    for port in (UnreadWriter, MetastoreWriter, SourceMarker, TableWriter)
+    for name in vars(port)
+    if not name.startswith("_")
 )
 """The methods that change a metastore: all that the ports for it have beside those of a reader."""
 

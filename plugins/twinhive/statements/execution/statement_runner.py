@@ -59,7 +59,7 @@ def _run(text: str, place: StatementPlace, holder: Mapping[str, str], say: Calla
     if is_about_remotes(text):
         return run_remotes(text, place, say)
     if is_about_table_files(text):
-        return run_table_files(text, place, say)
+        return run_table_files(text, place, holder, say)
     statement, report = parse(text), lines_of_statements(say)
     match statement:
         case DumpStatement():

@@ -1,5 +1,6 @@
 """Run EXPORT TABLE and IMPORT TABLE (seed 003), or say what they would do."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import assert_never
 
@@ -7,13 +8,13 @@ from twinhive.core.model.endpoints import FileSystemEndpoint
 from twinhive.core.model.files import qualified
 from twinhive.core.model.human_readable import Say
 from twinhive.core.model.policy import Options
-from twinhive.runtime.wiring.file_wiring import files
+from twinhive.runtime.wiring.file_wiring import files, lease_keeper
 from twinhive.runtime.wiring.policy_wiring import table_writer
 from twinhive.statements.execution.statement_cluster import StatementPlace
 from twinhive.statements.execution.statement_results import Answer
 from twinhive.statements.execution.table_file_copies import TableFileCopies
 from twinhive.statements.table_exports.exporting import ExportTable
-from twinhive.statements.table_exports.import_execution import Importing
+from twinhive.statements.table_exports.import_execution import Importing, ImportTools
 from twinhive.statements.table_exports.importing import ImportTable
 from twinhive.statements.table_language.table_parsing import parse_table_statement, table_statement_text
 from twinhive.statements.table_language.table_values import ExportStatement, ImportStatement
@@ -21,14 +22,17 @@ from twinhive.statements.table_language.table_values import ExportStatement, Imp
 _Endpoints = tuple[FileSystemEndpoint, FileSystemEndpoint]
 
 
-def run_table_files(text: str, place: StatementPlace, say: Say) -> Answer:
-    """Run one statement; the row says where, as of which event, and how much. Raises TwinhiveError."""
+def run_table_files(text: str, place: StatementPlace, holder: Mapping[str, str], say: Say) -> Answer:
+    """Run one statement; the row says where, as of which event, and how much. Raises TwinhiveError.
+
+    `holder` says who does, for the lease of an import.
+    """
     statement = parse_table_statement(text)
     match statement:
         case ExportStatement():
             return _export(statement, place, say)
         case ImportStatement():
-            return _import(statement, place, say)
+            return _import(statement, place, holder, say)
         case _:
             assert_never(statement)
 
@@ -45,7 +49,7 @@ def plan_table_files(text: str, place: StatementPlace) -> list[str]:
         case ImportStatement():
             cluster = place.loading_cluster()
             found, directory = _looked(statement, place, cluster)
-            exported, target = place.file_system_of(directory), place.file_system_of(found.location)
+            exported, target = place.file_system_of(directory), place.file_system_of(found.target.location)
             lines = found.plan(table_writer(place.servers(cluster).metastore), files(exported), files(target))
         case _:
             assert_never(statement)
@@ -63,13 +67,15 @@ def _export(statement: ExportStatement, place: StatementPlace, say: Say) -> Answ
     return Answer(columns, ((done.directory, done.event_id, done.partitions, done.files, done.bytes),))
 
 
-def _import(statement: ImportStatement, place: StatementPlace, say: Say) -> Answer:
+def _import(statement: ImportStatement, place: StatementPlace, holder: Mapping[str, str], say: Say) -> Answer:
     cluster = place.loading_cluster()
     found, directory = _looked(statement, place, cluster)
-    exported, target = place.file_system_of(directory), place.file_system_of(found.location)
+    exported, target = place.file_system_of(directory), place.file_system_of(found.target.location)
     copies = _copies(place, cluster, (exported, target), say)
-    metastore = table_writer(place.servers(cluster).metastore)
-    done = found.run(metastore, copies.source, copies.target, copies.copy, say)
+    metastore = place.servers(cluster).metastore
+    leases = lease_keeper(target, settle_seconds=metastore.timeout_seconds)
+    tools = ImportTools(table_writer(metastore), copies.source, copies.target, leases, holder, copies.copy, say)
+    done = found.run(tools)
     columns = ("table", "location", "partitions", "files", "bytes")
     return Answer(columns, ((str(done.table), done.location, done.partitions, done.files, done.bytes),))
 

@@ -26,6 +26,18 @@ One = TypeVar("One", Table, Partition)
 
 
 @dataclass(frozen=True)
+class DescriptionState:
+    """What tells the description of an export from that of another one at the same place."""
+
+    file_id: int
+    modified_ms: int
+    length: int
+
+    def __str__(self) -> str:
+        return f"a description with file id {self.file_id}, time {self.modified_ms}, {self.length} bytes"
+
+
+@dataclass(frozen=True)
 class Described:
     """A table with those of its partitions that are exported, as they were where they come from."""
 
@@ -71,6 +83,12 @@ def read_description(files: FileReader, directory: str) -> Described:
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise _unreadable(path, f"{type(error).__name__}: {error}", "Thrift structs of Hive in TJSON text") from error
     return Described(table, found)
+
+
+def description_state(files: FileReader, directory: str) -> DescriptionState | None:
+    """Return which description an export has; None without one."""
+    there = files.status(join(directory, METADATA))
+    return None if there is None else DescriptionState(there.file_id, there.modified_ms, there.length)
 
 
 def refuse_kind(table: Table, doing: str) -> None:

@@ -1,6 +1,6 @@
 """Read a table with its files as of one event of its metastore's log."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from twinhive.core.model.changes.contents import SourceFile
@@ -18,6 +18,7 @@ from twinhive.hive.events.event_errors import UnreadableEvent
 from twinhive.hive.events.event_types import EventType
 from twinhive.hive.events.reader import position_at, read_events
 from twinhive.statements.table_exports.export_metadata import Described, refuse_kind
+from twinhive.statements.table_exports.listed_files import Listed
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged_files import CopyItem
 
@@ -29,31 +30,39 @@ PartitionSpec = Mapping[str, str]
 
 @dataclass(frozen=True)
 class TableFiles:
-    """A table as of an event: `items` are its files, each with the directory of the export that it goes to."""
+    """A table as of an event, its directories by what the export calls them, and what was listed of its files."""
 
     event_id: int
     described: Described
     places: Mapping[str, str]
-    items: tuple[CopyItem, ...]
-
-    @property
-    def length(self) -> int:
-        """How many bytes the files have."""
-        return sum(item.length for item in self.items)
+    listed: Listed
 
 
-def read_table_files(metastore: MetastoreReader, files: FileReader, name: TableName, spec: PartitionSpec) -> TableFiles:
+KeepFiles = Callable[[Iterable[CopyItem]], Listed]
+"""Goes through a listing, and keeps of it what it needs; each item says to which directory of the export it goes."""
+
+
+def read_table_files(
+    metastore: MetastoreReader,
+    files: FileReader,
+    name: TableName,
+    spec: PartitionSpec,
+    refuse: Callable[[Described, Mapping[str, str]], None],
+    keep: KeepFiles,
+) -> TableFiles:
     """Read a table and list its files between two looks at the log that show no change of it.
 
+    `refuse` raises for places that do not do, before a file is listed; `keep` is given the listing, of each look again.
     Raises Missing, ActNow, and TryAgain for a table that changes all the time.
     """
     for _ in range(_MOST_READINGS):
         begin = position_at(metastore, metastore.current_event_id())
         described = _described(metastore, name, spec)
         places = _places(described, files)
-        items = tuple(listed_items(files, name, places))
+        refuse(described, places)
+        listed = keep(listed_items(files, name, places))
         if not _is_touched(metastore, begin, name):
-            return TableFiles(begin.event_id, described, places, items)
+            return TableFiles(begin.event_id, described, places, listed)
     raise TryAgain(
         f"{name} changes faster than it can be read",
         found=f"a change of it in the log during each of {_MOST_READINGS} readings",
@@ -62,9 +71,17 @@ def read_table_files(metastore: MetastoreReader, files: FileReader, name: TableN
     )
 
 
-def listed_items(files: FileReader, name: TableName, places: Mapping[str, str]) -> Iterator[CopyItem]:
-    """Yield the files that readers see below directories; `places` are these by what they are called."""
-    for owner, relative, status in list_files(files, list(places.items())):
+def listed_items(
+    files: FileReader,
+    name: TableName,
+    places: Mapping[str, str],
+    on_missing: Callable[[str], object] = lambda directory: None,
+) -> Iterator[CopyItem]:
+    """Yield the files that readers see below directories; `places` are these by what they are called.
+
+    What is said to `on_missing` is called by a directory that is not there.
+    """
+    for owner, relative, status in list_files(files, list(places.items()), on_missing):
         yield CopyItem.of(SourceFile.of_listing(status, relative), name, owner)
 
 

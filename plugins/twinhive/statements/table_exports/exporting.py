@@ -13,16 +13,19 @@ from twinhive.core.model.files import FileStatus, base_name, directory_around, i
 from twinhive.core.model.human_readable import Say, readable
 from twinhive.core.model.names import TableName
 from twinhive.core.ports import FileReader, FileWriter, MetastoreReader, children
-from twinhive.statements.table_exports.export_metadata import METADATA, read_description
-from twinhive.statements.table_exports.exported_table import TableFiles, read_table_files
+from twinhive.statements.table_exports.export_metadata import METADATA, Described, read_description
+from twinhive.statements.table_exports.exported_table import KeepFiles, TableFiles, read_table_files
+from twinhive.statements.table_exports.listed_files import NewList, counted
 from twinhive.statements.table_exports.table_tree import (
     Copy,
     TableTree,
     build,
+    copy_files,
     has_moved,
     is_whole,
-    missing_items,
+    is_work,
     raise_failures,
+    take_list,
 )
 
 _MOST_ROUNDS = 5
@@ -54,9 +57,9 @@ class ExportTable:
     def plan(self, metastore: MetastoreReader, source: FileReader, target: FileReader) -> list[str]:
         """Return what `run` would do. Raises what it would raise; nothing is changed."""
         there = self._refuse_target(target)
-        if problem := foreign(target, self.work, self._mark, _of_nobody):
+        if problem := foreign(target, self.work, self._mark, is_work):
             raise problem
-        found = self._read(metastore, source)
+        found = self._read(metastore, source, counted)
         sums = self._sums(found)
         what = f"{sums.partitions:,} partitions, " if found.described.table.partition_keys else ""
         replaced = [f"would replace the export that is at {self.directory}"] if there else []
@@ -70,16 +73,17 @@ class ExportTable:
         """Export it. Raises ActNow with nothing changed, TryAgain with the copies kept for another try."""
         self._refuse_target(target)
         self._read_around(target)
-        owned = claim(target, self.work, self._mark, _of_nobody)
+        owned, label = claim(target, self.work, self._mark, is_work), f"export of {self.table}"
         for _ in range(_MOST_ROUNDS):
-            found = self._read(metastore, source)
-            tree = TableTree(self.work, tuple(found.places), found.items, found.described.encode())
-            missing = missing_items(target, tree)
-            say(f"{self.table} as of event {found.event_id}: {len(missing):,} of {len(found.items):,} files to copy")
-            outcome = copy(missing, self.work, f"export of {self.table}")
+            listing = NewList(owned)
+            found = self._read(metastore, source, listing.write)
+            tree = TableTree(self.work, tuple(found.places), found.listed, found.described.encode())
+            take_list(owned, tree, listing)
+            say(f"{self.table} as of event {found.event_id}: {found.listed.files:,} files to copy")
+            outcome = copy_files(target, tree, copy, label)
             if not has_moved(outcome):
-                raise_failures(f"export of {self.table}", outcome)
-                build(target, tree, missing)
+                raise_failures(label, outcome)
+                build(target, tree, copy, label)
                 target.write(join(tree.path, METADATA), found.described.encode())
                 shown = self._show(target, owned, tree)
                 self._finish(target, owned, shown)
@@ -92,24 +96,26 @@ class ExportTable:
             next_step="run the statement again when less is written; what is copied is kept",
         )
 
-    def _read(self, metastore: MetastoreReader, source: FileReader) -> TableFiles:
-        found = read_table_files(metastore, source, self.table, self.spec)
-        table = found.described.table
-        for name, place in {table.name.table: qualified(table.location or "", source.root), **found.places}.items():
-            if self.directory == place or is_below(self.directory, place) or is_below(place, self.directory):
-                raise ActNow(
-                    f"{self.table} cannot be exported to {self.directory}",
-                    found=f"its own files lie at {place} ({name})",
-                    expected="a directory apart from the table's",
-                    next_step="name another directory",
-                )
-        return found
+    def _read(self, metastore: MetastoreReader, source: FileReader, keep: KeepFiles) -> TableFiles:
+        def refuse(described: Described, places: Mapping[str, str]) -> None:
+            table = described.table
+            for name, place in {table.name.table: qualified(table.location or "", source.root), **places}.items():
+                if self.directory == place or is_below(self.directory, place) or is_below(place, self.directory):
+                    raise ActNow(
+                        f"{self.table} cannot be exported to {self.directory}",
+                        found=f"its own files lie at {place} ({name})",
+                        expected="a directory apart from the table's",
+                        next_step="name another directory",
+                    )
+
+        return read_table_files(metastore, source, self.table, self.spec, refuse, keep)
 
     def _show(self, target: FileWriter, owned: Owned, tree: TableTree) -> int:
         """Rename the tree to its directory, and return its file id; what is replaced is out of the way meanwhile."""
         # An earlier try may have been cut off after it had moved the old export aside.
         self._take_replaced(target, owned)
         if not is_whole(target, tree):
+            owned.discard(tree.place)
             raise self._another_came("another export of the same, which has taken what was put together")
         shown, replaced = _file_id(target, tree.path), self._moved_aside(target)
         if shown is None or not target.rename(tree.path, self.directory):
@@ -203,7 +209,7 @@ class ExportTable:
 
     def _sums(self, found: TableFiles) -> Exported:
         partitions = len(found.described.partitions)
-        return Exported(self.directory, found.event_id, partitions, len(found.items), found.length)
+        return Exported(self.directory, found.event_id, partitions, found.listed.files, found.listed.bytes)
 
     @property
     def work(self) -> str:
@@ -219,7 +225,3 @@ def _file_id(files: FileReader, path: str) -> int | None:
     """Return what tells a directory from another one of its name, None where nothing is."""
     there = files.status(path)
     return None if there is None else there.file_id
-
-
-def _of_nobody(files: FileReader, directory: str) -> bool:
-    return False

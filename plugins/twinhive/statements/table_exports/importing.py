@@ -9,10 +9,17 @@ from twinhive.core.model.names import TableName, default_directory
 from twinhive.core.model.objects import Database, Table
 from twinhive.core.ports import FileReader, MetastoreReader
 from twinhive.replication.apply.managed_locations import managed_directory
-from twinhive.statements.table_exports.export_metadata import DATA, Described, read_description, refuse_kind
+from twinhive.statements.table_exports.export_metadata import (
+    DATA,
+    Described,
+    description_state,
+    read_description,
+    refuse_kind,
+)
 from twinhive.statements.table_exports.exported_table import PartitionSpec, wanted_partitions
 from twinhive.statements.table_exports.import_compatibility import refuse_unfit
 from twinhive.statements.table_exports.import_execution import Importing
+from twinhive.statements.table_exports.import_target import ImportTarget
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,7 @@ class ImportTable:
 
     def look(self, metastore: MetastoreReader, exported: FileReader, root: str) -> Importing:
         """Find out what is imported where; `root` is the cluster's file system. Raises ActNow for what does not fit."""
+        described_as = description_state(exported, self.directory)
         described = read_description(exported, self.directory)
         refuse_kind(described.table, "imported")
         partitions = wanted_partitions(described.table, described.partitions, self.spec)
@@ -54,7 +62,8 @@ class ImportTable:
                 next_step="say another LOCATION; IMPORT EXTERNAL TABLE without one leaves the files in the export",
             )
         wanted = Described(described.table, tuple(partitions))
-        return Importing(self.directory, wanted, name, there, location, in_place=in_place, external=self.external)
+        target = ImportTarget(name, wanted, there, location, in_place=in_place, external=self.external)
+        return Importing(self.directory, described_as, self.spec, target)
 
     def _place(self, metastore: MetastoreReader, name: TableName, root: str, exported: Table) -> str:
         database = self._database(metastore, name)

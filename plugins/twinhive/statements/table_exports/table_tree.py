@@ -1,20 +1,33 @@
 """Put a table's files together where nobody looks: copied, verified, and at their names below one directory.
 
-A directory of work bears our mark. In it are `base`, verified copies named by what they are, and `<digest>/tree`, the
-directories of the export or of the table, by the digest of all that is to be in them. So another try goes on where one
-was cut off, and never with what something else has left.
+A directory of work bears our mark. In it are `base`, verified copies named by what they are, and for each tree, by the
+digest of all that is to be in it, `<digest>/files`, the list of its files in pieces, and `<digest>/tree`, the
+directories of the export or of the table. So another try goes on where one was cut off, and never with what something
+else has left.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
+from twinhive.core.directory_marks.directories import Owned, final_name
 from twinhive.core.model.errors import TryAgain
-from twinhive.core.model.files import join, parent
+from twinhive.core.model.files import base_name, join, parent
 from twinhive.core.model.untrusted_paths import place_below
-from twinhive.core.ports import FileReader, FileWriter
+from twinhive.core.ports import FileReader, FileWriter, children, rename_into
 from twinhive.core.threads.parallel_map import in_threads
+from twinhive.statements.table_exports.listed_files import (
+    Listed,
+    NewList,
+    Tally,
+    done,
+    is_done,
+    items_of,
+    pieces,
+)
 from twinhive.transfer.engine.failure_kind import Cure
 from twinhive.transfer.staged.batch_result import failed_copy
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
@@ -22,74 +35,105 @@ from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged_files import CopyItem
 
 THREADS = 16
+TREE = "tree"
+_AT_ONCE = 5_000
+_FORMAT = b"2"
+"""Of what lies in a directory of work; a tree of another one is another tree."""
+_OURS = re.compile(
+    r"base|tmp|lease|replaced|list-[0-9a-f]{32}|[0-9a-f]{16}|files\.jsonl\.gz|result\.json.*|_nothing_before"
+)
+"""What a directory of work may hold."""
 
-Copy = Callable[[Sequence[CopyItem], str, str], CopyOutcome]
+Copy = Callable[[Iterable[CopyItem], str, str], CopyOutcome]
 """Copies items into a staging directory, for work of this name; failures are part of the outcome."""
 
 
 @dataclass(frozen=True)
 class TableTree:
-    """Directories that are put together in a directory of work: their names, and the items that go into them.
+    """Directories that are put together in a directory of work: their names, and what is listed of their files.
 
     `content` is whatever else makes this tree another one than others.
     """
 
     work: str
     directories: tuple[str, ...]
-    items: tuple[CopyItem, ...]
+    listed: Listed
     content: bytes
 
     @cached_property
     def place(self) -> str:
         """Where this tree and what is known of it lie."""
-        lines = "\n".join(sorted(item.to_line() for item in self.items))
-        return join(self.work, hashlib.sha256(self.content + b"\0" + lines.encode()).hexdigest()[:16])
+        content = b"\0".join((_FORMAT, self.content, self.listed.digest.encode()))
+        return join(self.work, hashlib.sha256(content).hexdigest()[:16])
 
     @property
     def path(self) -> str:
         """The directory around the directories."""
-        return join(self.place, "tree")
+        return join(self.place, TREE)
 
     @property
-    def bytes(self) -> int:
-        """How long the files are together."""
-        return sum(item.length for item in self.items)
+    def lists(self) -> str:
+        """Where the list of the files lies."""
+        return join(self.place, "files")
+
+    def place_of(self, item: CopyItem) -> str:
+        """Return where a file belongs. Raises ActNow for one whose name leads elsewhere."""
+        return place_below(self.path, item.partition or "", item.relative)
 
 
-def missing_items(files: FileReader, tree: TableTree) -> list[CopyItem]:
-    """Return the items that no earlier try has put in their places."""
-    roots = [(one, place_below(tree.path, one)) for one in tree.directories]
-    there = {(owner, relative) for owner, relative, _ in list_files(files, roots)}
-    return [item for item in tree.items if (item.partition, item.relative) not in there]
+def is_work(files: FileReader, directory: str) -> bool:
+    """True for a directory that holds what only a copy writes into its work, and nothing else.
+
+    Such a one has lost its mark: another run has ended and removed it, while one that still copied wrote into it.
+    """
+    names = [final_name(base_name(child.path)) for child in children(files, directory)]
+    return bool(names) and all(_OURS.fullmatch(name) for name in names)
+
+
+def take_list(owned: Owned, tree: TableTree, new: NewList) -> None:
+    """Let a list be that of its tree; where an earlier try has left one it goes on with that."""
+    files = owned.files
+    if files.status(tree.path) is None and any(map(is_done, pieces(files, tree.lists))):
+        # What was built has been shown, and taken away since.
+        owned.discard(tree.place)
+    if not rename_into(files, new.directory, tree.lists):
+        new.discard()
+
+
+def copy_files(files: FileWriter, tree: TableTree, copy: Copy, label: str) -> CopyOutcome:
+    """Copy all files that no earlier try has put in their places."""
+    outcome = CopyOutcome()
+    for piece in pieces(files, tree.lists):
+        if not is_done(piece):
+            copied = copy(_missing(files, tree, items_of(files, piece)), tree.work, label)
+            outcome = CopyOutcome.merged([outcome, copied]).thinned()
+    return outcome
+
+
+def build(files: FileWriter, tree: TableTree, copy: Copy, label: str) -> None:
+    """Put copies in their places, and make all directories. Raises TryAgain for a copy that is gone."""
+    in_threads(files.make_directories, [place_below(tree.path, one) for one in tree.directories], THREADS)
+    for piece in pieces(files, tree.lists):
+        if not is_done(piece):
+            for some in _chunks(items_of(files, piece)):
+                _place(files, tree, some, copy, label)
+            files.rename(piece, done(piece))
 
 
 def is_whole(files: FileReader, tree: TableTree) -> bool:
-    """True when all directories and items are in their places: who builds the same tree may have taken it away."""
-    places = [place_below(tree.path, one) for one in tree.directories]
-    are_there = all(children is not None for _, children in files.list_directories(places))
-    return are_there and not missing_items(files, tree)
+    """True when all directories and files are in their places: who builds the same tree may have taken it away."""
+    gone: list[str] = []
+    tally = Tally()
+    places = [(one, place_below(tree.path, one)) for one in tree.directories]
+    for owner, relative, status in list_files(files, places, gone.append):
+        tally.name(owner, relative, status.length)
+    return not gone and tally.listed.names == tree.listed.names
 
 
-def build(files: FileWriter, tree: TableTree, items: Sequence[CopyItem]) -> None:
-    """Put copies of items in their places, and make all directories. Raises TryAgain for a copy that is gone."""
-    moves = {place_below(tree.path, item.partition or "", item.relative): item for item in items}
-    wanted = {parent(target) for target in moves} | {place_below(tree.path, one) for one in tree.directories}
-    in_threads(files.make_directories, sorted(wanted), THREADS)
-    in_threads(lambda move: _move(files, move[1], tree.work, move[0]), moves.items(), THREADS)
-
-
-def _move(files: FileWriter, item: CopyItem, work: str, target: str) -> None:
-    staged = item.staged_path(work)
-    if files.rename(staged, target):
-        return
-    there = files.status(target)
-    if there is None or there.length != item.length:
-        raise TryAgain(
-            f"the copy of {item.path} vanished before it was put in its place",
-            found=f"neither {staged} nor {target}",
-            expected="one of them",
-            next_step="run the statement again; let one run at a time write to a directory or table",
-        )
+def all_files(files: FileWriter, tree: TableTree) -> Iterator[list[CopyItem]]:
+    """Yield all files of a tree, some at a time."""
+    for piece in pieces(files, tree.lists):
+        yield from _chunks(items_of(files, piece))
 
 
 def has_moved(outcome: CopyOutcome) -> bool:
@@ -102,3 +146,42 @@ def raise_failures(what: str, outcome: CopyOutcome) -> None:
     again = "run the statement again; what is copied is kept"
     if outcome.failures:
         raise failed_copy(what, outcome, f"mend what is said above, then {again}", again, lists_again=True)
+
+
+def _chunks(items: Iterator[CopyItem]) -> Iterator[list[CopyItem]]:
+    while some := list(islice(items, _AT_ONCE)):
+        yield some
+
+
+def _missing(files: FileReader, tree: TableTree, items: Iterator[CopyItem]) -> Iterator[CopyItem]:
+    is_new = files.status(tree.path) is None
+    for some in _chunks(items):
+        there = [None] * len(some) if is_new else in_threads(files.status, map(tree.place_of, some), THREADS)
+        yield from (item for item, status in zip(some, there, strict=True) if status is None)
+
+
+def _place(files: FileWriter, tree: TableTree, items: list[CopyItem], copy: Copy, label: str) -> None:
+    """Put copies in their places. Where two directories of a table share files, one copy serves for one of them."""
+    directories = {parent(tree.place_of(item)) for item in items} - {join(tree.path, one) for one in tree.directories}
+    in_threads(files.make_directories, sorted(directories), THREADS)
+    while items:
+        are_there = in_threads(lambda item: _is_placed(files, tree, item), items, THREADS)
+        lacking = [item for item, is_there in zip(items, are_there, strict=True) if not is_there]
+        if len(lacking) == len(items):
+            raise TryAgain(
+                f"the copy of {items[0].path} vanished before it was put in its place",
+                found=f"neither {items[0].staged_path(tree.work)} nor {tree.place_of(items[0])}",
+                expected="one of them",
+                next_step="run the statement again; let one run at a time write to a directory or table",
+            )
+        items = lacking
+        if items:
+            raise_failures(label, copy(items, tree.work, label))
+
+
+def _is_placed(files: FileWriter, tree: TableTree, item: CopyItem) -> bool:
+    target = tree.place_of(item)
+    if files.rename(item.staged_path(tree.work), target):
+        return True
+    there = files.status(target)
+    return there is not None and there.length == item.length

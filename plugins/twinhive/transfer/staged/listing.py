@@ -1,6 +1,6 @@
 """List the files below many directories, level by level, in bulk calls."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from twinhive.core.model.files import FileStatus, base_name, is_hidden, join
@@ -9,12 +9,14 @@ from twinhive.core.ports import FileReader
 Owner = TypeVar("Owner")
 
 
-def list_files(files: FileReader, roots: Sequence[tuple[Owner, str]]) -> Iterator[tuple[Owner, str, FileStatus]]:
+def list_files(
+    files: FileReader, roots: Sequence[tuple[Owner, str]], on_missing: Callable[[Owner], object] = lambda owner: None
+) -> Iterator[tuple[Owner, str, FileStatus]]:
     """Yield (owner, path relative to its root, status) for every file below the roots.
 
     `roots` pairs an owner with its directory. Names that start with `_` or `.` are skipped at
     every level, as Hive's readers do: they are markers and unfinished writes. A root that does
-    not exist has no files.
+    not exist has no files; its owner is told to `on_missing`.
     """
     level = [(owner, "", directory) for owner, directory in roots]
     while level:
@@ -22,7 +24,7 @@ def list_files(files: FileReader, roots: Sequence[tuple[Owner, str]]) -> Iterato
         for owner, relative, directory in level:
             owners.setdefault(directory, []).append((owner, relative))
         level = []
-        for owner, path, entry in _entries(files, owners):
+        for owner, path, entry in _entries(files, owners, on_missing):
             if entry.is_directory:
                 level.append((owner, path, entry.path))
             else:
@@ -30,10 +32,14 @@ def list_files(files: FileReader, roots: Sequence[tuple[Owner, str]]) -> Iterato
 
 
 def _entries(
-    files: FileReader, owners: Mapping[str, Sequence[tuple[Owner, str]]]
+    files: FileReader, owners: Mapping[str, Sequence[tuple[Owner, str]]], on_missing: Callable[[Owner], object]
 ) -> Iterator[tuple[Owner, str, FileStatus]]:
     """Yield what readers see in some directories, page by page: one may hold a million files."""
     for directory, page in files.list_pages(owners):
+        if page is None:
+            for owner, relative in owners[directory]:
+                if not relative:
+                    on_missing(owner)
         for entry in page or ():
             name = base_name(entry.path)
             for owner, relative in () if is_hidden(name) else owners[directory]:

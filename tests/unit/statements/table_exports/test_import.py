@@ -82,7 +82,10 @@ def test_a_name_that_is_left_out_is_that_of_the_exported_table_in_default(tables
     from twinhive.statements.table_exports.importing import ImportTable
 
     found = ImportTable(None, f"{EXPORTS}/plain").look(tables.world.replica, tables.world.replica_files, "hdfs://west")
-    assert (found.name, found.location) == (TableName("default", "plain"), "hdfs://west/warehouse/managed/plain")
+    assert (found.target.name, found.target.location) == (
+        TableName("default", "plain"),
+        "hdfs://west/warehouse/managed/plain",
+    )
 
 
 def test_an_external_table_without_a_location_reads_the_export_in_place(tables: ExportedTables) -> None:
