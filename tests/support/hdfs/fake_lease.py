@@ -39,6 +39,8 @@ class InMemoryLease:
         except BaseException as error:
             if not ends_unknown(error):
                 self._release(lease)
+            elif isinstance(error, Exception):
+                self._leave(lease)
             raise
         self._release(lease)
 
@@ -78,6 +80,11 @@ class InMemoryLease:
 
     def _manner(self, directory: str, kind: LeaseKind) -> Manner:
         return manner_of(kind, self._kept[directory].kind) if self.is_held(directory) else Manner.TAKE
+
+    def _leave(self, lease: "_HeldInMemory") -> None:
+        """Show that its holder lives no more, without a word: only one who was killed cannot."""
+        if self._kept[lease.directory].newest == lease.epoch:
+            self.known_dead.add(lease.directory)
 
     def _release(self, lease: "_HeldInMemory") -> None:
         lease.confirm()

@@ -7,7 +7,7 @@ beside that, and renamed when all is in it. Cut off anywhere, the same statement
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from twinhive.core.directory_marks.directories import Mark, Owned, Purpose, claim, foreign
+from twinhive.core.directory_marks.directories import Mark, Owned, Purpose, foreign
 from twinhive.core.model.errors import ActNow, AlreadyThere, TryAgain, Unexplained
 from twinhive.core.model.files import FileStatus, base_name, directory_around, is_below, join, qualified, short_hash
 from twinhive.core.model.human_readable import Say, readable
@@ -20,6 +20,7 @@ from twinhive.statements.table_exports.table_tree import (
     Copy,
     TableTree,
     build,
+    claim_work,
     copy_files,
     has_moved,
     is_whole,
@@ -73,7 +74,7 @@ class ExportTable:
         """Export it. Raises ActNow with nothing changed, TryAgain with the copies kept for another try."""
         self._refuse_target(target)
         self._read_around(target)
-        owned, label = claim(target, self.work, self._mark, is_work), f"export of {self.table}"
+        owned, label = claim_work(target, self.work, self._mark), f"export of {self.table}"
         for _ in range(_MOST_ROUNDS):
             listing = NewList(owned)
             found = self._read(metastore, source, listing.write)

@@ -30,6 +30,7 @@ from twinhive.statements.table_exports.table_tree import (
     TableTree,
     build,
     copy_files,
+    is_whole,
     is_work,
     raise_failures,
     take_list,
@@ -108,7 +109,7 @@ class Importing:
             living = self._work.others(
                 files, tools.leases, tools.holder, lambda place, placed: self._take_back(tools, place, placed)
             )
-            placed = read_placed(files, tree.place)
+            placed = self._placed_before(tools, owned, tree)
             target.refuse_there(tools.metastore, files, placed, living)
         except TwinhiveError:
             listing.discard()
@@ -119,7 +120,8 @@ class Importing:
             raise_failures(label, copy_files(files, tree, tools.copy, label))
             build(files, tree, tools.copy, label)
             self._refuse_replaced(tools.exported)
-            placed = self._keep_placed(files, tree)
+            lease.confirm()
+            placed = self._keep_placed(owned, tree)
 
         def put(names: Sequence[str]) -> None:
             lease.confirm()
@@ -166,12 +168,28 @@ class Importing:
                 self._take_back(tools, place, placed)
                 owned.discard(place)
 
-    def _take_back(self, tools: ImportTools, place: str, placed: Placed) -> None:
-        """Put back into its tree what an import has placed that was cut off before it showed it."""
+    def _placed_before(self, tools: ImportTools, owned: Owned, tree: TableTree) -> Placed:
+        """Return what an earlier try has placed, or was about to; nothing where that is gone: then it begins anew."""
+        files, placed = tools.files, read_placed(tools.files, tree.place)
+        for name in self.target.gone(files, placed, placed):
+            there = files.status(join(tree.path, name))
+            if there is None or there.file_id != placed[name]:
+                self._take_back(tools, tree.place, placed)
+                owned.discard(tree.place)
+                return {}
+        return placed
+
+    def _take_back(self, tools: ImportTools, place: str, placed: Placed) -> bool:
+        """Put back into its tree what an import has placed that was cut off before it showed it.
+
+        False where some of it shows, and it had not ended: the same statement, run again, goes on with that.
+        """
         target = self.target
-        there = {name for name, file_id in placed.items() if target.is_at_its_place(tools.files, name, file_id)}
-        for name in there - target.used(tools.metastore, there):
+        there = placed.keys() - set(target.gone(tools.files, placed, placed))
+        used = target.used(tools.metastore, there) & there
+        for name in there - used:
             tools.files.rename(target.place_of(name), join(place, TREE, name))
+        return not used or (target.is_partitioned and used == placed.keys())
 
     def _tree(self, exported: FileReader, keep: KeepFiles) -> TableTree:
         """List the files of the export that was described. Raises Missing, and TryAgain where it is another one."""
@@ -203,21 +221,20 @@ class Importing:
                 next_step="run the statement again",
             )
 
-    def _keep_placed(self, files: FileWriter, tree: TableTree) -> dict[str, int]:
+    def _keep_placed(self, owned: Owned, tree: TableTree) -> dict[str, int]:
         """Write down the ids of the directories before the first is renamed: they keep them."""
+        files = owned.files
         places = [join(tree.path, name) for name in tree.directories]
-        found = {}
-        for name, place, status in zip(
-            tree.directories, places, in_threads(files.status, places, THREADS), strict=True
-        ):
-            if status is None:
-                raise TryAgain(
-                    f"what was copied for {self.target.name} vanished before it was put in its place",
-                    found=f"no {place}",
-                    expected="what this import has written",
-                    next_step="run the statement again; let one run at a time import the same",
-                )
-            found[name] = status.file_id
+        statuses = in_threads(files.status, places, THREADS)
+        found = {name: there.file_id for name, there in zip(tree.directories, statuses, strict=True) if there}
+        if len(found) < len(places) or not is_whole(files, tree):
+            owned.discard(tree.place)
+            raise TryAgain(
+                f"what was copied for {self.target.name} vanished before it was put in its place",
+                found=f"something else at {tree.path} than the files that were listed",
+                expected="what this import has written",
+                next_step="run the statement again; let one run at a time import the same",
+            )
         write_placed(files, tree.place, found)
         return found
 

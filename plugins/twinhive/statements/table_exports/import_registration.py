@@ -11,7 +11,7 @@ from twinhive.core.model.errors import AlreadyThere, TryAgain
 from twinhive.core.model.files import ChecksumForm, join
 from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.objects import Partition
-from twinhive.core.ports import FileWriter
+from twinhive.core.ports import FileWriter, children
 from twinhive.core.ports.proved_writes import unproved
 from twinhive.core.ports.table_writers import LoggedInsert, TableWriter
 from twinhive.core.threads.parallel_map import in_threads
@@ -63,7 +63,7 @@ class Registration:
         if target.there is not None:
             self._tell(tree)
         gone = target.gone(self.files, self.placed, [DATA])
-        if gone and target.there is None and self.files.status(target.location) is None:
+        if gone and target.there is None and self._is_empty(DATA):
             unproved(self.metastore).drop_table(target.name, delete_data=False)
         self._refuse_gone(gone)
 
@@ -108,11 +108,14 @@ class Registration:
     def _drop_empty(self, added: Sequence[Partition]) -> None:
         """Take back what was just told of directories that are not there: the call came after the lease was lost."""
         target = self.target
-        named = {target.described.name_of(one) for one in added}
-        empty = sorted(name for name in named if self.files.status(target.place_of(name)) is None)
+        empty = sorted(name for one in added if self._is_empty(name := target.described.name_of(one)))
         now = {target.described.name_of(one): one for one in self.metastore.partitions(target.name, empty)}
         if names := [name for name, one in now.items() if target.lies_at(one, name)]:
             unproved(self.metastore).drop_partitions(target.name, names, delete_data=False)
+
+    def _is_empty(self, name: str) -> bool:
+        """True where no file is at a place; the metastore makes a directory that is not there."""
+        return not children(self.files, self.target.place_of(name))
 
     def _refuse_gone(self, gone: Sequence[str]) -> None:
         if gone:

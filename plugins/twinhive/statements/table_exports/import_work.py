@@ -11,21 +11,24 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from twinhive.core.directory_marks.directories import Mark, Owned, Purpose, claim, proven
+from twinhive.core.directory_marks.directories import Mark, Owned, Purpose, proven
 from twinhive.core.model.errors import ActNow, LeaseHeld, LeaseLost
 from twinhive.core.model.files import base_name, directory_around, join, short_hash
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName
 from twinhive.core.ports import FileReader, FileWriter, Lease, LeaseKeeper, children, if_there
-from twinhive.statements.table_exports.table_tree import is_work
+from twinhive.statements.table_exports.table_tree import claim_work, is_work
 
 _PLACED = "placing.json"
 _LEASE = "lease"
 _OVER = "-over"
 Placed = Mapping[str, int]
 """Ids of directories that are, or will be, renamed to their places, by their names in the export."""
-TakeBack = Callable[[str, Placed], None]
-"""Takes directories back, into a directory of the work of whoever has placed them."""
+TakeBack = Callable[[str, Placed], bool]
+"""Takes directories back, into a directory of the work of whoever has placed them.
+
+False where some of it shows: then whoever has placed it has to go on with the rest.
+"""
 
 
 @dataclass(frozen=True)
@@ -52,15 +55,16 @@ class ImportWork:
     ) -> Iterator[tuple[Owned, Lease]]:
         """Be seen to import, for the length of the context; what was worked with is removed at its good end.
 
-        So it is when the import was refused before it had begun. Raises LeaseLost when the same statement is run
-        again meanwhile.
+        So it is when the import was refused before it had begun. Raises LeaseLost when the same statement was run
+        again, or another import took this one for dead, before all was done.
         """
         left = proven(files, self._aside(self.directory), self.mark, is_work)
         if left is not None and files.status(self.directory) is None:
             # Cut off before it was removed: what it says of what was placed is needed again.
             left.move_aside(self.directory)
-        owned = claim(files, self.directory, self.mark, is_work)
+        owned = claim_work(files, self.directory, self.mark)
         over: Owned | None = None
+        is_done = False
         try:
             with leases.hold(_lease_in(self.directory), holder, LeaseKind.STATEMENT) as lease:
                 try:
@@ -69,7 +73,11 @@ class ImportWork:
                     if all(base_name(child.path) == _LEASE for child in children(files, self.directory)):
                         over = self._ended(owned, lease)
                     raise
+                is_done = True
                 over = self._ended(owned, lease)
+        except LeaseLost:
+            if not is_done:
+                raise
         finally:
             if over is not None:
                 over.discard()
@@ -84,11 +92,11 @@ class ImportWork:
             if not path.startswith(self._of_the_table) or path == self.directory:
                 continue
             owned = proven(files, path, self.mark, is_work)
-            if owned is not None and not self._is_removed(owned, leases, holder, take_back):
+            if owned is not None and not self._is_over(owned, leases, holder, take_back):
                 living.update(*(placed.values() for _, placed in placed_in(files, path)))
         return living
 
-    def _is_removed(self, owned: Owned, leases: LeaseKeeper, holder: Mapping[str, str], take_back: TakeBack) -> bool:
+    def _is_over(self, owned: Owned, leases: LeaseKeeper, holder: Mapping[str, str], take_back: TakeBack) -> bool:
         lease_in = _lease_in(owned.directory)
         if leases.is_held(lease_in):
             return False
@@ -96,8 +104,9 @@ class ImportWork:
         if not owned.directory.endswith(_OVER):
             try:
                 with leases.hold(lease_in, holder, LeaseKind.HOUSEKEEPING) as lease:
-                    for directory, placed in placed_in(owned.files, owned.directory):
-                        take_back(directory, placed)
+                    found = placed_in(owned.files, owned.directory)
+                    if not all([take_back(directory, placed) for directory, placed in found]):
+                        return True
                     over = self._ended(owned, lease)
             except (LeaseHeld, LeaseLost):
                 return False

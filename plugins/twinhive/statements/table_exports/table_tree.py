@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from twinhive.core.directory_marks.directories import Owned, final_name
-from twinhive.core.model.errors import TryAgain
+from twinhive.core.directory_marks.directories import Mark, Owned, claim, final_name
+from twinhive.core.model.errors import Missing, TryAgain
 from twinhive.core.model.files import base_name, join, parent
 from twinhive.core.model.untrusted_paths import place_below
 from twinhive.core.ports import FileReader, FileWriter, children, rename_into
@@ -79,6 +79,14 @@ class TableTree:
     def place_of(self, item: CopyItem) -> str:
         """Return where a file belongs. Raises ActNow for one whose name leads elsewhere."""
         return place_below(self.path, item.partition or "", item.relative)
+
+
+def claim_work(files: FileWriter, directory: str, mark: Mark) -> Owned:
+    """Make a directory of work, or find it. Raises Foreign."""
+    try:
+        return claim(files, directory, mark, is_work)
+    except Missing:  # another run has ended, and removed it in this very moment
+        return claim(files, directory, mark, is_work)
 
 
 def is_work(files: FileReader, directory: str) -> bool:
