@@ -172,19 +172,24 @@ def _place(files: FileWriter, tree: TableTree, items: list[CopyItem], copy: Copy
     """Put copies in their places. Where two directories of a table share files, one copy serves for one of them."""
     directories = {parent(tree.place_of(item)) for item in items} - {join(tree.path, one) for one in tree.directories}
     in_threads(files.make_directories, sorted(directories), THREADS)
-    while items:
-        are_there = in_threads(lambda item: _is_placed(files, tree, item), items, THREADS)
-        lacking = [item for item, is_there in zip(items, are_there, strict=True) if not is_there]
-        if len(lacking) == len(items):
+    lacking = _lacking(files, tree, items)
+    while lacking:
+        raise_failures(label, copy(lacking, tree.work, label))
+        still = _lacking(files, tree, lacking)
+        if len(still) == len(lacking):
             raise TryAgain(
-                f"the copy of {items[0].path} vanished before it was put in its place",
-                found=f"neither {items[0].staged_path(tree.work)} nor {tree.place_of(items[0])}",
+                f"the copy of {still[0].path} vanished before it was put in its place",
+                found=f"neither {still[0].staged_path(tree.work)} nor {tree.place_of(still[0])}",
                 expected="one of them",
                 next_step="run the statement again; let one run at a time write to a directory or table",
             )
-        items = lacking
-        if items:
-            raise_failures(label, copy(items, tree.work, label))
+        lacking = still
+
+
+def _lacking(files: FileWriter, tree: TableTree, items: list[CopyItem]) -> list[CopyItem]:
+    """Put copies in their places; return the items of which there was none."""
+    are_there = in_threads(lambda item: _is_placed(files, tree, item), items, THREADS)
+    return [item for item, is_there in zip(items, are_there, strict=True) if not is_there]
 
 
 def _is_placed(files: FileWriter, tree: TableTree, item: CopyItem) -> bool:
