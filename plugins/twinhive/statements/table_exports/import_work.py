@@ -104,8 +104,8 @@ class ImportWork:
         if not owned.directory.endswith(_OVER):
             try:
                 with leases.hold(lease_in, holder, LeaseKind.HOUSEKEEPING) as lease:
-                    found = placed_in(owned.files, owned.directory)
-                    if not all([take_back(directory, placed) for directory, placed in found]):
+                    found = [take_back(*one) for one in placed_in(owned.files, owned.directory)]
+                    if not all(found):
                         return True
                     over = self._ended(owned, lease)
             except (LeaseHeld, LeaseLost):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from twinhive.core.directory_marks.directories import Mark, Owned, claim, final_name
 from twinhive.core.model.errors import Missing, TryAgain
@@ -19,6 +19,7 @@ from twinhive.core.model.files import base_name, join, parent
 from twinhive.core.model.untrusted_paths import place_below
 from twinhive.core.ports import FileReader, FileWriter, children, rename_into
 from twinhive.core.threads.parallel_map import in_threads
+from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.statements.table_exports.listed_files import (
     Listed,
     NewList,
@@ -188,8 +189,8 @@ def _place(files: FileWriter, tree: TableTree, items: list[CopyItem], copy: Copy
 
 def _lacking(files: FileWriter, tree: TableTree, items: list[CopyItem]) -> list[CopyItem]:
     """Put copies in their places; return the items of which there was none."""
-    are_there = in_threads(lambda item: _is_placed(files, tree, item), items, THREADS)
-    return [item for item, is_there in zip(items, are_there, strict=True) if not is_there]
+    found = in_parallel(items, THREADS, lambda some: [one for one in some if not _is_placed(files, tree, one)], "build")
+    return [*chain.from_iterable(found)]
 
 
 def _is_placed(files: FileWriter, tree: TableTree, item: CopyItem) -> bool:
