@@ -5,6 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 
 from twinhive.core.model.batches import Batch
 from twinhive.core.model.changes.contents import SourceFile
@@ -18,7 +19,7 @@ from twinhive.federation.placement.copied_objects import CopyObject, line_of
 from twinhive.federation.placement.placement_layout import list_directory, lists_directory
 from twinhive.replication.dump.json_files import read_json, write_json
 from twinhive.replication.dump.shards import pack_lines, unpack_lines
-from twinhive.transfer.staged.listing import list_files
+from twinhive.transfer.staged.listing import list_each, list_files
 from twinhive.transfer.staged.staged_files import CopyItem
 
 ListedCopies = Mapping[CopyObject, Sequence[CopyItem]]
@@ -110,18 +111,28 @@ def _item(one: CopyObject, relative: str, status: FileStatus) -> CopyItem:
 def write_list(
     source: FileReader, target: FileWriter, policy: Policy, log_id: str, here: Position, objects: Sequence[CopyObject]
 ) -> CopyList:
-    """List the files of objects, and write all down in batches. Memory holds one batch."""
+    """List the files of objects, and write all down in batches.
+
+    Memory holds one batch, with the object that would be too much for it; of an object that is more than a batch by
+    itself, the packed list.
+    """
     name = list_name(here.event_id, objects)
     token, batches = hashlib.sha256(), []
-    for number, some in enumerate(_batches(source, policy, objects), start=1):
+    files = length = 0
+
+    def lines(items: Iterable[CopyItem]) -> Iterator[str]:
+        nonlocal files, length
+        files = length = 0
+        for item in items:
+            files, length = files + 1, length + item.length
+            yield (line := item.to_line())
+            token.update(f"{line}\n".encode("utf-8", "surrogatepass"))
+
+    for number, (some, items) in enumerate(_batches(source, policy, objects), start=1):
         batch = f"b{number:04d}"
-        items = [item for listed in some.values() for item in listed]
-        lines = [item.to_line() for item in items]
-        token.update("\n".join(lines).encode("utf-8", "surrogatepass"))
-        target.write(files_path(policy, name, batch), pack_lines(lines))
+        target.write(files_path(policy, name, batch), pack_lines(lines(items)))
         target.write(_objects_path(policy, name, batch), pack_lines(line_of(one.fields()) for one in some))
-        length = sum(item.length for item in items)
-        batches.append(CopyListBatch(batch, _label(list(some)), len(some), len(items), length))
+        batches.append(CopyListBatch(batch, _label(some), len(some), files, length))
     made = CopyList(name, log_id, here.event_id, token.hexdigest()[:8], tuple(batches), here.time, here.digest)
     # Written last: its presence says that the list is complete.
     write_json(target, _manifest_path(policy, name), asdict(made))
@@ -169,20 +180,40 @@ def objects_of(files: FileReader, policy: Policy, name: str, batch: str) -> dict
 
 def _batches(
     source: FileReader, policy: Policy, objects: Sequence[CopyObject]
-) -> Iterator[dict[CopyObject, list[CopyItem]]]:
-    """Cut objects into batches: none is cut itself, because it is published as a whole."""
-    options = policy.options
-    some: dict[CopyObject, list[CopyItem]] = {}
+) -> Iterator[tuple[list[CopyObject], Iterator[CopyItem]]]:
+    """Cut objects into batches: none is cut itself, because it is published as a whole.
+
+    The files of one are to be taken before the next is asked for.
+    """
+    most, most_objects = policy.options.batch_bytes, policy.options.batch_objects
+    some: list[CopyObject] = []
+    held: list[CopyItem] = []
     weight = 0
-    for start in range(0, len(objects), options.batch_objects):
-        for one, items in listed_files(source, objects[start : start + options.batch_objects]).items():
-            own = copying_weight(len(items), sum(item.length for item in items))
-            if some and (weight + own > options.batch_bytes or len(some) >= options.batch_objects):
-                yield some
-                some, weight = {}, 0
-            some[one], weight = items, weight + own
+    for one, files in list_each(source, [(one, one.location) for one in objects]):
+        items = (_item(one, relative, status) for relative, status in files)
+        own, own_weight = _first(items, most)
+        if some and (weight + own_weight > most or len(some) >= most_objects):
+            yield some, iter(held)
+            some, held, weight = [], [], 0
+        if own_weight > most:
+            yield [one], chain(own, items)
+        else:
+            some.append(one)
+            held += own
+            weight += own_weight
     if some:
-        yield some
+        yield some, iter(held)
+
+
+def _first(items: Iterator[CopyItem], most: int) -> tuple[list[CopyItem], int]:
+    """Return the first items, until they weigh more than a batch, and what they weigh."""
+    found, weight = [], 0
+    for item in items:
+        found.append(item)
+        weight += copying_weight(1, item.length)
+        if weight > most:
+            break
+    return found, weight
 
 
 def _label(objects: Sequence[CopyObject]) -> str:

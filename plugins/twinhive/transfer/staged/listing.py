@@ -1,6 +1,8 @@
 """List the files below many directories, level by level, in bulk calls."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TypeVar
 
 from twinhive.core.model.files import FileStatus, base_name, is_hidden, join
@@ -29,6 +31,36 @@ def list_files(
                 level.append((owner, path, entry.path))
             else:
                 yield owner, path, entry
+
+
+def list_each(
+    files: FileReader, roots: Sequence[tuple[Owner, str]]
+) -> Iterator[tuple[Owner, Iterator[tuple[str, FileStatus]]]]:
+    """Yield each owner with its files, as `list_files` finds them: one owner after the other, in their order.
+
+    Nothing is held but a page. The files of one are to be taken before the next is asked for.
+    """
+    start = 0
+    for end in range(1, len(roots) + 1):
+        # Pages are told apart by their directories: two of one directory are not listed together.
+        if end == len(roots) or roots[end][1] == roots[end - 1][1]:
+            pages = groupby(files.list_pages([directory for _, directory in roots[start:end]]), itemgetter(0))
+            for (owner, _), (_, some) in zip(roots[start:end], pages, strict=True):
+                yield owner, _below(files, (entry for _, page in some for entry in page or ()))
+            start = end
+
+
+def _below(files: FileReader, entries: Iterator[FileStatus]) -> Iterator[tuple[str, FileStatus]]:
+    directories = []
+    for entry in entries:
+        name = base_name(entry.path)
+        if not is_hidden(name):
+            if entry.is_directory:
+                directories.append((name, entry.path))
+            else:
+                yield name, entry
+    for directory, relative, entry in list_files(files, directories):
+        yield join(directory, relative), entry
 
 
 def _entries(

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.core.model.files import FileStatus
-from twinhive.transfer.staged.listing import list_files
+from twinhive.transfer.staged.listing import list_each, list_files
 
 
 def a_file_system() -> InMemoryFiles:
@@ -47,3 +47,36 @@ def test_a_directory_of_two_owners_is_told_to_both() -> None:
     roots = [("one", "hdfs://east/flat"), ("other", "hdfs://east/flat")]
     found = [owner for owner, _, _ in list_files(a_file_system(), roots)]
     assert (found.count("one"), found.count("other")) == (50, 50)
+
+
+@pytest.mark.parametrize("page_size", [1, 3, 1000])
+def test_owner_by_owner_the_same_is_found(page_size: int) -> None:
+    files = a_file_system()
+    files.page_size = page_size
+    names = ["deep", "flat", "flat", "gone", "deep/a", "flat", "deep", "deep"]
+    roots = [(number, f"hdfs://east/{name}") for number, name in enumerate(names)]
+    found = [(owner, [*below]) for owner, below in list_each(files, roots)]
+    assert [owner for owner, _ in found] == [*range(len(names))]
+    wanted = [{one[1:] for one in list_files(files, [root])} for root in roots]
+    assert [set(below) for _, below in found] == wanted
+    assert all(len(below) == len(set(below)) for _, below in found)
+
+
+def test_owner_by_owner_no_more_than_a_page_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = a_file_system()
+    files.page_size = 10
+    list_pages, taken = files.list_pages, 0
+
+    def counting(paths: Iterable[str]) -> Iterator[tuple[str, list[FileStatus] | None]]:
+        nonlocal taken
+        for path, page in list_pages(paths):
+            taken += len(page or ())
+            yield path, page
+
+    monkeypatch.setattr(files, "list_pages", counting)
+    given = 0
+    for _, below in list_each(files, [("deep", "hdfs://east/deep"), ("flat", "hdfs://east/flat")]):
+        for _ in below:
+            given += 1
+            assert taken - given <= files.page_size + 6
+    assert given == 51
