@@ -110,7 +110,9 @@ def conditions_of(select: exp.Select) -> dict[int, Predicate]:
         return {}
     sides = {(join.side or "").upper() for join in joins}
     tables = [source.this] if sides <= {"", "LEFT"} else []
-    tables += [join.this for join in joins] if sides <= {""} else []
+    # Of a table that only filters another one's rows WHERE sees no column: what is called so there is something else.
+    joined = [join.this for join in joins if (join.kind or "").upper() not in ("SEMI", "ANTI")]
+    tables += joined if sides <= {""} else []
     laterals = select.args.get("laterals") or []
     alone = not joins and not laterals
     names = Counter(_said_as(one) for one in (source.this, *(join.this for join in joins), *laterals))
