@@ -36,7 +36,10 @@ RENAMES = {
     "statements/steps/hive_locations.py": (1, "what a table or partition with our stamp lies in"),
     "federation/placement/copy_directories.py": (2, "staged files, and the directory that it has built of them"),
     "replication/apply/append_rollback.py": (1, "files that it has placed, back into staging"),
-    "statements/table_exports/table_tree.py": (1, "a file that was copied into staging"),
+    "statements/table_exports/table_tree.py": (
+        3,
+        "a file that was copied into staging, a list that it has written, and a piece of that which is done",
+    ),
     "statements/table_exports/exporting.py": (
         3,
         "what it has built, and an export that is alone and to be replaced, there and back",

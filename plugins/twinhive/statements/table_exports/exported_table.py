@@ -18,7 +18,7 @@ from twinhive.hive.events.event_errors import UnreadableEvent
 from twinhive.hive.events.event_types import EventType
 from twinhive.hive.events.reader import position_at, read_events
 from twinhive.statements.table_exports.export_metadata import Described, refuse_kind
-from twinhive.statements.table_exports.listed_files import Listed
+from twinhive.statements.table_exports.listed_files import ListingSums
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged_files import CopyItem
 
@@ -35,10 +35,10 @@ class TableFiles:
     event_id: int
     described: Described
     places: Mapping[str, str]
-    listed: Listed
+    listed: ListingSums
 
 
-KeepFiles = Callable[[Iterable[CopyItem]], Listed]
+KeepFiles = Callable[[Iterable[CopyItem]], ListingSums]
 """Goes through a listing, and keeps of it what it needs; each item says to which directory of the export it goes."""
 
 

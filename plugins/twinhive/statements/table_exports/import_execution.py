@@ -22,7 +22,7 @@ from twinhive.statements.table_exports.exported_table import KeepFiles, Partitio
 from twinhive.statements.table_exports.import_registration import Registration
 from twinhive.statements.table_exports.import_target import ImportTarget
 from twinhive.statements.table_exports.import_work import ImportWork, Placed, placed_in, read_placed, write_placed
-from twinhive.statements.table_exports.listed_files import Listed, NewList, counted
+from twinhive.statements.table_exports.listed_files import ListingSums, NewList, counted
 from twinhive.statements.table_exports.table_tree import (
     THREADS,
     TREE,
@@ -100,7 +100,7 @@ class Importing:
         partitions = len(target.described.partitions)
         return Imported(target.name, target.location, partitions, listed.files, listed.bytes)
 
-    def _brought_over(self, tools: ImportTools, owned: Owned, lease: Lease) -> Listed:
+    def _brought_over(self, tools: ImportTools, owned: Owned, lease: Lease) -> ListingSums:
         target, files, label = self.target, tools.files, f"import into {self.target.name}"
         listing = NewList(owned)
         try:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from twinhive.core.directory_marks.directories import Mark, Owned, Purpose, proven
+from twinhive.core.directory_marks.directories import MARKER, Mark, Owned, Purpose, proven
 from twinhive.core.model.errors import ActNow, LeaseHeld, LeaseLost
 from twinhive.core.model.files import base_name, directory_around, join, short_hash
 from twinhive.core.model.lease_kinds import LeaseKind
@@ -70,7 +70,7 @@ class ImportWork:
                 try:
                     yield owned, lease
                 except ActNow:
-                    if all(base_name(child.path) == _LEASE for child in children(files, self.directory)):
+                    if {base_name(child.path) for child in children(files, self.directory)} <= {_LEASE, MARKER}:
                         over = self._ended(owned, lease)
                     raise
                 is_done = True

@@ -22,7 +22,7 @@ _DIGESTS = 2**256
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListingSums:
     """What a listing has found: how much, a digest of the files as they were listed, and one of names and lengths."""
 
     files: int
@@ -31,7 +31,7 @@ class Listed:
     names: str
 
 
-class Tally:
+class ListingTally:
     """Add up what passes."""
 
     def __init__(self) -> None:
@@ -51,14 +51,16 @@ class Tally:
         self._names += _number(f"{directory}\0{relative}\0{length}")
 
     @property
-    def listed(self) -> Listed:
+    def listed(self) -> ListingSums:
         """What has passed so far."""
-        return Listed(self._files, self._bytes, f"{self._digest % _DIGESTS:064x}", f"{self._names % _DIGESTS:064x}")
+        return ListingSums(
+            self._files, self._bytes, f"{self._digest % _DIGESTS:064x}", f"{self._names % _DIGESTS:064x}"
+        )
 
 
-def counted(items: Iterable[CopyItem]) -> Listed:
+def counted(items: Iterable[CopyItem]) -> ListingSums:
     """Go through a listing, and keep nothing of it."""
-    tally = Tally()
+    tally = ListingTally()
     for _ in tally.passing(items):
         pass
     return tally.listed
@@ -71,11 +73,11 @@ class NewList:
     work: Owned
     directory: str = ""
 
-    def write(self, items: Iterable[CopyItem]) -> Listed:
+    def write(self, items: Iterable[CopyItem]) -> ListingSums:
         """Write a listing down, instead of what was written before."""
         self.discard()
         self.directory = join(self.work.directory, f"list-{uuid.uuid4().hex}")
-        tally = Tally()
+        tally = ListingTally()
         waiting = tally.passing(items)
         self.work.files.make_directories(self.directory)
         for number in count(1):

@@ -21,9 +21,9 @@ from twinhive.core.ports import FileReader, FileWriter, children, rename_into
 from twinhive.core.threads.parallel_map import in_threads
 from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.statements.table_exports.listed_files import (
-    Listed,
+    ListingSums,
+    ListingTally,
     NewList,
-    Tally,
     done,
     is_done,
     items_of,
@@ -58,7 +58,7 @@ class TableTree:
 
     work: str
     directories: tuple[str, ...]
-    listed: Listed
+    listed: ListingSums
     content: bytes
 
     @cached_property
@@ -132,7 +132,7 @@ def build(files: FileWriter, tree: TableTree, copy: Copy, label: str) -> None:
 def is_whole(files: FileReader, tree: TableTree) -> bool:
     """True when all directories and files are in their places: who builds the same tree may have taken it away."""
     gone: list[str] = []
-    tally = Tally()
+    tally = ListingTally()
     places = [(one, place_below(tree.path, one)) for one in tree.directories]
     for owner, relative, status in list_files(files, places, gone.append):
         tally.name(owner, relative, status.length)
