@@ -11,7 +11,7 @@ class LeaseKind(Enum):
     LOAD = "load"
     """Building a replica: preflight that begins again, load."""
     STATEMENT = "statement"
-    """A REPL LOAD, with all that it loads, applies and moves."""
+    """A REPL LOAD, with all that it loads, applies and moves; an IMPORT, in its own directory of work."""
     HOUSEKEEPING = "housekeeping"
     """Scan, sweep, and removing what was given up: it can wait for the next time."""
     FORGET = "forget"
