@@ -148,6 +148,11 @@ PARTS = {
     "external": _benchmark("external", "--only", "pass", "--events", "200"),
     "gateway": _benchmark("gateway", "--partitions", "1000", "--runs", "5", "--seconds", "2", "--clients", "50"),
     "routing": Part("routing and quiet placements keep their targets", ("-m", "benchmarks.routing")),
+    "memory": Part(
+        "exports, imports and lists of copies hold no more of 500,000 files than of few",
+        ("-m", "benchmarks.export_memory", "--files", "500000", "--most-mib", "256"),
+        8,
+    ),
     "listing": _benchmark("listing", "--files", "100000", "--directories", "100"),
 }
 

@@ -119,6 +119,14 @@ def test_housekeeping_leaves_it_to_work_that_may_live(keeper: LeaseKeeper, direc
         assert keeper.is_held(directory)
 
 
+def test_nobody_is_seen_to_hold_it_who_left_it_with_a_call_under_way(keeper: LeaseKeeper, directory: str) -> None:
+    with pytest.raises(Unreachable), keeper.hold(directory, {"run": "unsure"}, LeaseKind.STATEMENT):
+        raise Unreachable("no answer")
+    assert keeper.holder(directory) and not keeper.is_held(directory)
+    with keeper.hold(directory, {"run": "next"}, LeaseKind.HOUSEKEEPING) as lease:
+        lease.confirm()
+
+
 def test_other_work_leaves_it_to_work_that_may_live(keeper: LeaseKeeper, directory: str) -> None:
     with keeper.hold(directory, {"run": "applies"}, EVENTS) as apply:
         with pytest.raises(LeaseHeld, match="applies"), keeper.hold(directory, {"run": "loads"}, LeaseKind.LOAD):
