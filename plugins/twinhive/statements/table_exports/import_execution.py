@@ -6,6 +6,7 @@ their ids, not by their names.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from twinhive.core.directory_marks.directories import Owned, foreign
@@ -112,7 +113,8 @@ class Importing:
             placed = self._placed_before(tools, owned, tree)
             target.refuse_there(tools.metastore, files, placed, living)
         except TwinhiveError:
-            listing.discard()
+            with suppress(TwinhiveError):
+                listing.discard()
             raise
         take_list(owned, tree, listing)
         if not placed:
@@ -187,6 +189,7 @@ class Importing:
         target = self.target
         there = placed.keys() - set(target.gone(tools.files, placed, placed))
         used = target.used(tools.metastore, there) & there
+        proving_keeper(tools.leases).prove()
         for name in there - used:
             tools.files.rename(target.place_of(name), join(place, TREE, name))
         return not used or (target.is_partitioned and used == placed.keys())

@@ -15,6 +15,7 @@ from twinhive.statements.table_exports.import_execution import Imported
 
 T = TableName("d", "t")
 ONE, OTHER, THIRD = {"p": "a b"}, {"p": "50%=#:ü"}, {"p": "no files"}
+PLACE = "hdfs://west/warehouse/managed/d.db/t/p=a b"
 NAMES = {"a b": "p=a b", "50%=#:ü": "p=50%25%3D%23%3Aü", "no files": "p=no files"}
 WHOLE: Mapping[str, Rows] = ExportedTables().of_source("orders")
 
@@ -138,9 +139,9 @@ def test_of_one_that_may_live_nothing_is_taken_back(at: int) -> None:
     tables.import_("no_partitions", "t")
     with suppress(Killed):
         tables.import_("orders", "t", KillSwitch(at, after_effect=True), spec=ONE)
-    before = tables.world.replica_files.status(f"hdfs://west/warehouse/managed/d.db/t/{NAMES['a b']}")
+    before = tables.world.replica_files.status(PLACE)
     tables.import_("orders", "t", spec=OTHER)
-    after = tables.world.replica_files.status(f"hdfs://west/warehouse/managed/d.db/t/{NAMES['a b']}")
+    after = tables.world.replica_files.status(PLACE)
     assert after == before
     # Whoever needs the same place is told to wait, until it shows that the other lives no more.
     if before is not None and NAMES["a b"] not in (tables.of_import("t") or {}):
@@ -215,3 +216,56 @@ def test_of_a_table_without_partitions_too(is_there: bool) -> None:
             assert any(isinstance(end, Imported) for end in again), (at, ends, again)
         assert (tables.of_import("t") or {})[""] in both.values(), (at, ends)
     raise AssertionError("more changes than were looked at")
+
+
+def test_one_that_takes_back_proves_that_it_may_in_the_call_before() -> None:
+    """It has looked what nobody uses; meanwhile whoever had left that goes on with it, and ends well."""
+    for at in range(1, 40):
+        tables = exported(tables=("orders", "no_partitions"))
+        tables.import_("no_partitions", "t")
+        with suppress(Killed):
+            tables.import_("orders", "t", KillSwitch(at, after_effect=True), spec=ONE)
+        if tables.world.replica_files.status(PLACE) is not None:
+            break
+    assert not tables.of_import("t")
+    lease, replica = tables.world.lease, tables.world.replica
+    lease.lose_holders()
+    tools, real, ends = tables.tools(), replica.partitions, list[Imported | TwinhiveError]()
+
+    def partitions(name: TableName, names: Any) -> Any:
+        found = real(name, names)
+        if not ends and NAMES["a b"] in names:
+            ends.append(LeaseLost(""))
+            lease.lose_holders()
+            ends[0] = ended(tables, spec=ONE)
+        return found
+
+    replica.partitions = partitions
+    with suppress(TwinhiveError):
+        tables.looked("orders", "t", spec=OTHER).run(tools)
+    assert isinstance(ends[0], Imported)
+    assert_told_truly(tables, ends[0], ONE)
+
+
+def test_of_a_directory_that_is_gone_before_the_call_the_metastore_is_told_nothing() -> None:
+    tables = exported(tables=("orders", "no_partitions"))
+    tables.import_("no_partitions", "t")
+    files, replica = tables.world.replica_files, tables.world.replica
+    tools, real = tables.tools(), replica.partitions
+
+    def partitions(name: TableName, names: Any) -> Any:
+        found = real(name, names)
+        if files.status(PLACE) is not None:
+            files.rename(PLACE, "hdfs://west/somewhere")
+        return found
+
+    files.make_directories("hdfs://west")
+    replica.partitions = partitions
+    with pytest.raises(TryAgain, match="not where this import has put them") as raised:
+        tables.looked("orders", "t", spec=ONE).run(tools)
+    assert raised.value.words.next_step
+    replica.partitions = real
+    assert "ADD_PARTITION" not in tables.events_of_import("t")
+    tables.import_("orders", "t", spec=ONE)
+    assert_told_truly(tables, tables.import_("orders", "t", spec=OTHER), OTHER)
+    assert (tables.of_import("t") or {})["p=a b"] == WHOLE["p=a b"]
