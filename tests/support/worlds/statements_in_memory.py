@@ -11,6 +11,7 @@ from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.worlds.fake_world import World
 from twinhive.core.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.core.ports import WritePorts
+from twinhive.core.ports.proved_writes import unproved
 from twinhive.runtime.wiring.policy_wiring import Servers
 from twinhive.statements.execution import dumping, loader_replicas, repl_loading, statement_runner, table_files
 
@@ -26,7 +27,9 @@ def let_statements_reach(world: Callable[[], World], patch: pytest.MonkeyPatch) 
         return world().source if endpoint.cluster == "east" else world().replica
 
     def ports_between(source: Servers, replica: Servers, dumps: FileSystemEndpoint) -> WritePorts:
-        return replace(world().ports(), dump_files=files(dumps))
+        ports = world().ports()
+        at_source, at_replica = source.with_one_name(ports.source), replica.with_one_name(unproved(ports.replica))
+        return replace(ports, source=at_source, replica=at_replica, dump_files=files(dumps))
 
     for cluster in ("east", "west"):
         hdfs, thrift = {"uri": f"hdfs://{cluster}"}, f"{cluster}-metastore"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import cast
+from typing import TypeVar, cast
 
 from twinhive.core.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.core.model.errors import InvalidSettings
@@ -12,11 +12,11 @@ from twinhive.core.model.next_steps import DUMP_ROOT, correct
 from twinhive.core.model.placement.kept_copies import KeptCopies
 from twinhive.core.model.policy import DatabaseAddress, Policy
 from twinhive.core.model.text import Again
-from twinhive.core.ports import MetastoreReader, ReadPorts, SourceMarker, TreePorts, WritePorts
+from twinhive.core.ports import MetastoreWriter, ReadPorts, SourceMarker, TreePorts, WritePorts
 from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.hive.adapters.hive.hive_table_writer import ThriftTableWriter
-from twinhive.hive.events.one_file_system import OneNamedReader
+from twinhive.hive.events.one_file_system import OneNamedMetastore
 from twinhive.runtime.settings import ClusterSettings, Configuration, PlacementSettings, PolicySettings, Resolve
 from twinhive.runtime.wiring.file_wiring import files, lease_keeper
 from twinhive.runtime.wiring.resolved_endpoints import file_system_endpoint, metastore_endpoint
@@ -111,38 +111,45 @@ class Wiring:
     def write_ports(self) -> WritePorts:
         """Return what changing steps use."""
         return ports_between(
-            self._servers_of(self.settings.source.cluster, self.source_endpoint),
-            self._servers_of(self.settings.replica.cluster, self.replica_endpoint),
+            self._servers_of(self.policy.source, self.source_endpoint),
+            self._servers_of(self.policy.replica, self.replica_endpoint),
             self.dump_endpoint,
-            # What a placement reads of its metastore it also writes there.
-            self.settings.source.database if self.placement is None else None,
         )
 
-    def _servers_of(self, cluster: str, files: FileSystemEndpoint) -> "Servers":
-        settings = self.configuration.clusters[cluster].metastore
-        return Servers(metastore_endpoint(settings, self.resolve, cluster, files.root), files)
+    def _servers_of(self, place: DatabaseAddress, files: FileSystemEndpoint) -> "Servers":
+        settings = self.configuration.clusters[place.cluster].metastore
+        endpoint = metastore_endpoint(settings, self.resolve, place.cluster, files.root)
+        # The places of a placement are on several file systems.
+        return Servers(endpoint, files, place.database if self.placement is None else None)
+
+
+Client = TypeVar("Client")
 
 
 @dataclass(frozen=True)
 class Servers:
-    """The servers of one cluster."""
+    """The servers of one cluster; `database` is the one that they are asked about."""
 
     metastore: MetastoreEndpoint
     files: FileSystemEndpoint
+    database: str | None = None
+
+    def with_one_name(self, client: Client) -> Client:
+        """Return a client of the metastore that calls the file system as its settings do, whatever locations say."""
+        others = other_names(self.files.root, self.files.properties, self.files.also)
+        if self.database is None or not others:
+            return client
+        one = OneFileSystem(self.files.root, others)
+        return cast(Client, OneNamedMetastore(cast(MetastoreWriter, client), one, self.database))
 
 
-def ports_between(
-    source: Servers, replica: Servers, dumps: FileSystemEndpoint, database: str | None = None
-) -> WritePorts:
-    """Return what changing steps use to bring a source to a replica; `dumps` is where the dumps lie.
-
-    Of the database, places are told by the one name of the source's file system, whatever they call it.
-    """
+def ports_between(source: Servers, replica: Servers, dumps: FileSystemEndpoint) -> WritePorts:
+    """Return what changing steps use to bring a source to a replica; `dumps` is where the dumps lie."""
     at_source = metastore(source.metastore)
     tree_lease = lease_keeper(replica.files, SETTLE_SECONDS)
     return WritePorts(
-        source=at_source if database is None else with_one_name(at_source, source.files, database),
-        replica=metastore(replica.metastore),
+        source=source.with_one_name(at_source),
+        replica=replica.with_one_name(metastore(replica.metastore)),
         source_files=files(source.files),
         replica_files=files(replica.files),
         dump_files=files(dumps),
@@ -157,13 +164,6 @@ def metastore(endpoint: MetastoreEndpoint) -> ThriftMetastore:
     """Return the client of a metastore, one for each endpoint in a process."""
     of_cluster = endpoint.cluster, endpoint.file_system
     return ThriftMetastore(endpoint.addresses, endpoint.timeout_seconds, endpoint.user, *of_cluster)
-
-
-def with_one_name(source: MetastoreReader, files: FileSystemEndpoint, database: str) -> MetastoreReader:
-    """Return a source that calls its file system as its settings do, wherever locations of a database do otherwise."""
-    others = other_names(files.root, files.properties, files.also)
-    one = OneFileSystem(files.root, others)
-    return cast(MetastoreReader, OneNamedReader(source, one, database)) if others else source
 
 
 def source_marker(source: ThriftMetastore) -> SourceMarker:

@@ -30,10 +30,11 @@ def dumping_of(place: StatementPlace, statement: DumpStatement) -> Dumping:
     if settings.layout != "hive":
         refuse_long_scope(scope_text(statement.scope))
     policy = dumping_policy(place, cluster, statement.scope, settings, uuid.uuid4().hex)
-    source = metastore(place.servers(cluster).metastore)
+    servers = place.servers(cluster, policy.source.database)
+    source = metastore(servers.metastore)
     ports = DumpPorts(
-        source=source,
-        source_files=files(place.file_system(cluster)),
+        source=servers.with_one_name(source),
+        source_files=files(servers.files),
         dump_files=files(place.file_system_of(policy.dumps)),
         source_marker=source_marker(source),
     )

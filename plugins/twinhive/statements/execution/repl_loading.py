@@ -71,7 +71,7 @@ def _loading_of(place: StatementPlace, statement: LoadStatement) -> Loading:
         staging_root = qualified(settings.staging_root, place.file_system(cluster).root)
         here = directory_of(join(staging_root, loading_name(place, replica)), hive)
         policy = loading_policy(place, replica, sealed, scope_of(hive), settings, here)
-        ports = _ports(place, sealed, cluster, place.file_system(cluster))
+        ports = _ports(place, sealed, replica, place.file_system(cluster))
         copying = _copying(place, policy, here)
         of_hive = OfHive(hive, files(dumps))
         return Loading(policy, ports, None, settings, of_hive, hive_places=to_hive, copying=copying)
@@ -81,12 +81,15 @@ def _loading_of(place: StatementPlace, statement: LoadStatement) -> Loading:
     policy = loading_policy(place, replica, sealed, parse_scope(dump.manifest.statement.scope), settings, directory)
     policy = replace(policy, fingerprint=dump.manifest.fingerprint)
     copying = _copying(place, policy, directory)
-    ports = _ports(place, sealed, cluster, dumps)
+    ports = _ports(place, sealed, replica, dumps)
     return Loading(policy, ports, dump, settings, hive_places=to_hive, copying=copying)
 
 
-def _ports(place: StatementPlace, sealed: SealedDump, cluster: str, dumps: FileSystemEndpoint) -> WritePorts:
-    return ports_between(place.servers(sealed.cluster), place.servers(cluster), dumps)
+def _ports(
+    place: StatementPlace, sealed: SealedDump, replica: DatabaseAddress, dumps: FileSystemEndpoint
+) -> WritePorts:
+    source = place.servers(sealed.cluster, sealed.database)
+    return ports_between(source, place.servers(replica.cluster, replica.database), dumps)
 
 
 def _copying(place: StatementPlace, policy: Policy, dump: str) -> CopyingPlace:

@@ -108,11 +108,11 @@ class StatementPlace:
             )
         return self.configuration.clusters[name]
 
-    def servers(self, cluster: str) -> Servers:
-        """Return the servers of a cluster."""
+    def servers(self, cluster: str, database: str | None = None) -> Servers:
+        """Return the servers of a cluster, which are asked about a database."""
         settings = self.configuration.clusters[cluster]
         files = self.file_system(cluster)
-        return Servers(metastore_endpoint(settings.metastore, self.resolve, cluster, files.root), files)
+        return Servers(metastore_endpoint(settings.metastore, self.resolve, cluster, files.root), files, database)
 
     def file_system(self, cluster: str) -> FileSystemEndpoint:
         """Return the file system of a cluster."""

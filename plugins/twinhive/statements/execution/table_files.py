@@ -7,7 +7,9 @@ from typing import assert_never
 from twinhive.core.model.endpoints import FileSystemEndpoint
 from twinhive.core.model.files import qualified
 from twinhive.core.model.human_readable import Say
+from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Options
+from twinhive.core.ports.table_writers import TableWriter
 from twinhive.runtime.wiring.file_wiring import files, lease_keeper
 from twinhive.runtime.wiring.policy_wiring import table_writer
 from twinhive.statements.execution.statement_cluster import StatementPlace
@@ -44,13 +46,13 @@ def plan_table_files(text: str, place: StatementPlace) -> list[str]:
         case ExportStatement():
             cluster = place.dumping_cluster()
             order, source = _order(statement, place, cluster), files(place.file_system(cluster))
-            metastore = table_writer(place.servers(cluster).metastore)
+            metastore = _tables(place, cluster, statement.table)
             lines = order.plan(metastore, source, files(place.file_system_of(order.directory)))
         case ImportStatement():
             cluster = place.loading_cluster()
             found, directory = _looked(statement, place, cluster)
             exported, target = place.file_system_of(directory), place.file_system_of(found.target.location)
-            lines = found.plan(table_writer(place.servers(cluster).metastore), files(exported), files(target))
+            lines = found.plan(_tables(place, cluster, statement.table), files(exported), files(target))
         case _:
             assert_never(statement)
     return [table_statement_text(statement), *lines]
@@ -61,7 +63,7 @@ def _export(statement: ExportStatement, place: StatementPlace, say: Say) -> Answ
     order = _order(statement, place, cluster)
     source, target = place.file_system(cluster), place.file_system_of(order.directory)
     copies = _copies(place, cluster, (source, target), say)
-    metastore = table_writer(place.servers(cluster).metastore)
+    metastore = _tables(place, cluster, statement.table)
     done = order.run(metastore, copies.source, copies.target, copies.copy, say)
     columns = ("directory", "event", "partitions", "files", "bytes")
     return Answer(columns, ((done.directory, done.event_id, done.partitions, done.files, done.bytes),))
@@ -72,9 +74,9 @@ def _import(statement: ImportStatement, place: StatementPlace, holder: Mapping[s
     found, directory = _looked(statement, place, cluster)
     exported, target = place.file_system_of(directory), place.file_system_of(found.target.location)
     copies = _copies(place, cluster, (exported, target), say)
-    metastore = place.servers(cluster).metastore
-    leases = lease_keeper(target, settle_seconds=metastore.timeout_seconds)
-    tools = ImportTools(table_writer(metastore), copies.source, copies.target, leases, holder, copies.copy, say)
+    leases = lease_keeper(target, settle_seconds=place.servers(cluster).metastore.timeout_seconds)
+    tables = _tables(place, cluster, statement.table)
+    tools = ImportTools(tables, copies.source, copies.target, leases, holder, copies.copy, say)
     done = found.run(tools)
     columns = ("table", "location", "partitions", "files", "bytes")
     return Answer(columns, ((str(done.table), done.location, done.partitions, done.files, done.bytes),))
@@ -95,8 +97,14 @@ def _looked(statement: ImportStatement, place: StatementPlace, cluster: str) -> 
         dict(statement.partition),
         statement.location and qualified(statement.location, root),
     )
-    metastore = table_writer(place.servers(cluster).metastore)
+    metastore = _tables(place, cluster, statement.table)
     return order.look(metastore, files(place.file_system_of(directory)), root), directory
+
+
+def _tables(place: StatementPlace, cluster: str, name: TableName | None) -> TableWriter:
+    """Return the metastore of a cluster, whose places of its own file system have the one name."""
+    servers = place.servers(cluster, name.database if name else "")
+    return servers.with_one_name(table_writer(servers.metastore))
 
 
 def _copies(place: StatementPlace, cluster: str, endpoints: _Endpoints, say: Say) -> TableFileCopies:

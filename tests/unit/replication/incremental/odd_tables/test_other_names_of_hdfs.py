@@ -4,16 +4,21 @@ from dataclasses import replace
 
 import pytest
 
+from tests.support.builders import a_policy
 from tests.support.worlds.external_followed import FollowedExternals
-from tests.support.worlds.fake_world import World, a_world
+from tests.support.worlds.fake_world import REPLICA_ADDRESS, World, a_world
+from tests.support.worlds.memory_comparison import assert_twin
 from tests.unit.replication.incremental.test_incremental import HISTORIES, Followed
 from tests.unit.replication.scan.test_scan import put, same, scan
 from tests.unit.replication.verify.verifying import Verifying
 from twinhive.core.model.file_system_names import OneFileSystem
 from twinhive.core.model.names import TableName
 from twinhive.core.ports import MetastoreReader, WritePorts
-from twinhive.hive.events.one_file_system import OneNamedReader
+from twinhive.core.step.step_base import Work
+from twinhive.hive.events.one_file_system import OneNamedMetastore
 from twinhive.operations.actions.resync import Resync
+from twinhive.replication.bootstrap.preflight import Preflight
+from twinhive.runtime.pipeline.runner import run_bootstrap
 
 NAMENODE = "hdfs://nn1.east:8020"
 AS_WRITTEN = OneFileSystem(NAMENODE, ("hdfs://east",))
@@ -28,8 +33,8 @@ class OldWorld(World):
 
     def ports(self) -> WritePorts:
         ports = super().ports()
-        written = OneNamedReader(self.source, AS_WRITTEN, "sales")
-        return replace(ports, source=OneNamedReader(written, ONE, "sales") if self.knows_names else written)
+        written = OneNamedMetastore(self.source, AS_WRITTEN, "sales")
+        return replace(ports, source=OneNamedMetastore(written, ONE, "sales") if self.knows_names else written)
 
 
 def an_old_world(*, knows_names: bool = True) -> World:
@@ -62,7 +67,7 @@ def test_what_happens_is_followed(history) -> None:
 
 def test_an_event_is_known_again_by_what_the_log_has() -> None:
     world = an_old_world()
-    known, raw = world.ports().source, OneNamedReader(world.source, AS_WRITTEN, "sales")
+    known, raw = world.ports().source, OneNamedMetastore(world.source, AS_WRITTEN, "sales")
     positions = [row.position for row in known.events_after(0, 100)]
     assert positions == [row.position for row in raw.events_after(0, 100)]
     assert positions == [row.position for row in world.source.events_after(0, 100)]
@@ -90,6 +95,19 @@ def test_external_tables_are_copied_below_the_base() -> None:
     assert followed.on_replica("made").location == "hdfs://west/ext/data/made"
 
 
+def test_a_replicas_warehouse_may_be_called_by_its_namenode() -> None:
+    west = OneFileSystem("hdfs://west", ("hdfs://nn1.west:8020",))
+    world = a_world()
+    warehouse = {"metastore.warehouse.dir": "hdfs://nn1.west:8020/warehouse/managed"}
+    world.replica.configurations[REPLICA_ADDRESS] |= warehouse
+    unknown = Preflight(Work(a_policy())).problems(world.ports())
+    assert any("another file system" in str(problem) for problem in unknown)
+    known = replace(world.ports(), replica=OneNamedMetastore(world.replica, west, "sales"))
+    assert Preflight(Work(a_policy())).problems(known) == []
+    run_bootstrap(a_policy(), known, {"run": "b"}, lambda line: None)
+    assert_twin(world)
+
+
 def test_whatever_a_reader_tells_of_places_has_the_one_name() -> None:
     """A new call of readers that returns places has to be named here too: `__getattr__` would pass it on as it is."""
     tells = {"Database", "Table", "Partition", "Function", "EventRow", "tuple[str, str]"}
@@ -98,4 +116,4 @@ def test_whatever_a_reader_tells_of_places_has_the_one_name() -> None:
     }
     placed = {name for name, said in calls.items() if any(f"{one}" in said for one in tells) and name[0] != "_"}
     assert "tables" in placed and "partition_locations" in placed
-    assert placed - set(vars(OneNamedReader)) == set()
+    assert placed - set(vars(OneNamedMetastore)) == set()
