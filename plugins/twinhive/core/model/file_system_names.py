@@ -60,19 +60,23 @@ class OneFileSystem:
     def _may_be_named_otherwise(self, text: str) -> bool:
         """Take a first look, a tenth of the work: nearly all texts have the one name alone, or none."""
         lowered = text.lower()
+        if lowered.count(self.root.lower()) > text.count(self.root):
+            return True
         return any(lowered.count(name) > (lowered.count(longer) if longer else 0) for name, longer in self._looks)
 
     @property
     def _any(self) -> str:
-        longest_first = sorted(self.others, key=len, reverse=True)
+        # The one name too: whatever letters it is written in.
+        longest_first = sorted((self.root, *self.others), key=len, reverse=True)
         return rf"(?:{'|'.join(map(re.escape, longest_first))})(?![\w.:@-])"
 
     @cached_property
     def _looks(self) -> tuple[tuple[str, str], ...]:
         """The shortest beginnings of the others, each with the one name where that is longer and begins so too."""
-        root, names = self.root.lower(), {name.lower() for name in self.others}
+        root = self.root.lower()
+        names = {name.lower() for name in self.others} - {root}
         shortest = (one for one in names if not any(one != other and one.startswith(other) for other in names))
-        return tuple((one, root if one != root and root.startswith(one) else "") for one in shortest)
+        return tuple((one, root if root.startswith(one) else "") for one in shortest)
 
     @cached_property
     def _beginning(self) -> re.Pattern[str]:
