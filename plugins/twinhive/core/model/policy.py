@@ -11,7 +11,7 @@ from twinhive.core.model.files import copying_weight, join
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.placement.kept_copies import KeptCopies
-from twinhive.core.model.sets.set_mark import SETS_TABLE
+from twinhive.core.model.sets.own_tables import is_own
 
 EVERY_EVENT, WINDOW_END = "every_event", "window_end"
 
@@ -129,8 +129,8 @@ class Policy:
     quiet_seconds: float = QUIET_SECONDS
 
     def selects(self, table: str) -> bool:
-        """True when the table's name is in the policy's scope; the table of sets has a way of its own."""
-        if table.lower() == SETS_TABLE:
+        """True when the table's name is in the policy's scope. Sets have a way of their own, marks of copies none."""
+        if is_own(table):
             return False
         return is_named(table, self.include) and not is_named(table, self.exclude)
 

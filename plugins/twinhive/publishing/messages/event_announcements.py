@@ -25,6 +25,7 @@ from twinhive.core.model.messages.hive_message import Announcement, Announcement
 from twinhive.core.model.messages.topics import own_topic
 from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.objects import Partition, Table
+from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.core.model.sets.set_mark import SETS_TABLE, SetMark, is_findable, is_sets_table
 from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.hive.events.decoder import decode_event
@@ -56,6 +57,8 @@ class AnnouncedDatabases:
     def concern(self, row: EventRow) -> bool:
         """True for an event of which something is told; no message is opened but of one that may be a rename."""
         if not is_of_default_catalog(row) or not row.database or not row.table or row.database not in self:
+            return False
+        if row.table.lower() == COPY_MARKS.name:
             return False
         if row.table.lower() == SETS_TABLE:
             return row.event_type in _OF_SETS

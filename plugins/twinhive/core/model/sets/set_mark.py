@@ -13,12 +13,10 @@ from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.objects import DDL_TIME, Parameters, Partition, Table
+from twinhive.core.model.sets.own_tables import SETS
 from twinhive.core.model.thrift_objects import created_at, table_id
 
-SETS_TABLE = "twinhive_sets"
-SETS_KEYS = ("table_name", "spec")
-IS_SETS_TABLE = "twinhive.sets"
-"""The property by which a table called `twinhive_sets` says that it is one: `1`."""
+SETS_TABLE, SETS_KEYS = SETS.name, SETS.keys
 KEEP = "twinhive.sets.keep"
 """The property of a data table that says how long its sets are kept."""
 FOREVER = "forever"
@@ -147,13 +145,12 @@ def is_findable(values: tuple[str, ...]) -> bool:
 
 def sets_table(database: str) -> TableName:
     """Return the name of a database's set table."""
-    return TableName(database, SETS_TABLE)
+    return SETS.of(database)
 
 
 def is_sets_table(table: Table) -> bool:
     """True for a table that keeps a database's sets, and not merely has its name."""
-    is_named = table.name.table == SETS_TABLE and table.partition_keys == SETS_KEYS
-    return is_named and table.parameters.get(IS_SETS_TABLE) == "1"
+    return SETS.is_one(table)
 
 
 def mark_name(table: str, spec: str) -> str:

@@ -6,7 +6,7 @@ from twinhive.core.model.errors import Missing, Refused
 from twinhive.core.model.files import is_below, qualified
 from twinhive.core.model.objects import Database, Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.sets.set_mark import SETS_TABLE
+from twinhive.core.model.sets.own_tables import is_own
 from twinhive.core.ports import MetastoreReader, ReadPorts
 from twinhive.replication.apply.managed_locations import managed_directory
 from twinhive.replication.replica.source_scope import tables_in_bulk
@@ -29,16 +29,16 @@ def directories_to_fence(ports: ReadPorts, policy: Policy, database: Database) -
     """Return the uppermost directories in which writers of the policy's tables make files, those that exist, sorted.
 
     The database's own where all its tables are replicated, else those of the tables; and what tables and partitions
-    have elsewhere on that file system. The table of sets counts for none: it is fenced with the database, and is left
-    to those who mark sets of other tables. Raises Refused where others would be kept out too.
+    have elsewhere on that file system. Tables of marks count for none: they are fenced with the database, and are
+    left to those who mark sets and copies of other tables. Raises Refused where others would be kept out too.
     """
     root, metastore = ports.source_files.root, ports.source
     tables = tables_in_bulk(metastore, database.name, metastore.table_names(database.name))
     ours = [table for table in tables if policy.selects(table.name.table)]
-    sets = [table for table in tables if table.name.table == SETS_TABLE]
+    own = [table for table in tables if is_own(table.name.table)]
     found = list(_places(metastore, ours))
-    if len(ours) + len(sets) == len(tables):
-        found += [managed_directory(metastore, database), database.location or "", *_places(metastore, sets)]
+    if len(ours) + len(own) == len(tables):
+        found += [managed_directory(metastore, database), database.location or "", *_places(metastore, own)]
     # The URI of a place in the file system alone: what lies elsewhere has no quota of this one.
     mine = {place for place in (qualified(one, root).rstrip("/") for one in found if one) if is_below(place, root)}
     top = sorted(one for one in mine if not any(is_below(one, other) for other in mine))
