@@ -6,6 +6,7 @@ from typing import Any
 from tests.bad_input.case import Case
 from tests.bad_input.desk import Desk
 from tests.bad_input.placement_cases import PLACEMENT, with_placements
+from tests.support.worlds.kept_marks import put_move
 from twinhive.federation.routing.move_mark import PrimaryMove
 from twinhive.runtime.wiring.cluster_wiring import ClustersWiring
 
@@ -29,6 +30,11 @@ def _with(document: Any = _OTHERS, parameters: dict[str, str] | None = None) -> 
 def _directory_of_somebody_else(desk: Desk) -> None:
     _with()(desk)
     desk.world.replica_files.put("hdfs://west/home/move-plain-37428ea5/precious", b"precious")
+
+
+def _moved_elsewhere(desk: Desk) -> None:
+    _with()(desk)
+    put_move(desk.world.source, desk.terminal.users.table("plain"), PrimaryMove("east", "south"))
 
 
 MOVE_CASES: tuple[Case, ...] = (
@@ -66,7 +72,7 @@ MOVE_CASES: tuple[Case, ...] = (
         "move: while another one is under way",
         _MOVE,
         ("sales.plain is being moved from east to south", "twinhive move-primary sales.plain south"),
-        _with(parameters={**PrimaryMove("east", "south").fenced({}), "twinhive.cluster": "east"}),
+        _moved_elsewhere,
     ),
     Case("move: a replica", _MOVE, ("it is a replica",), _with(parameters={"twinhive.stamp": "log:1"})),
     Case("move: a transactional table", _MOVE, ("transactional",), _with(parameters={"transactional": "true"})),

@@ -10,8 +10,8 @@ from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.fake_world import World
+from tests.support.worlds.kept_marks import mark_on
 from twinhive.core.model.errors import Refused
-from twinhive.core.model.placement.copy_marks import mark_on
 from twinhive.core.ports import WritePorts
 from twinhive.federation.placement.publish_copies import PublishCopies
 from twinhive.operations.journal.journal_reading import open_reader
@@ -78,7 +78,7 @@ def test_a_run_copies_and_marks_and_the_next_one_has_nothing_to_do(
     monkeypatch.setenv("TWINHIVE_CONFIG", str(placement.directory))
     dag = parse_dags(placement.directory)["near.copies"]
     assert run(dag) == COPIED
-    mark = mark_on(SourceWriter(world.source, world.source_files, "sales").table("plain").parameters, "north")
+    mark = mark_on(world.source, SourceWriter(world.source, world.source_files, "sales").table("plain"), "north")
     assert mark is not None
     assert world.replica_files.read(f"{mark.location}/data") == b"plain"
     [seen] = [one for one in copies_recorded() if one.table == "sales.plain"]

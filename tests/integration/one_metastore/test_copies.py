@@ -15,7 +15,8 @@ from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
 from tests.support.worlds.copies_world import contents
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
-from twinhive.core.model.placement.copy_marks import CopyMark, mark_on
+from tests.support.worlds.kept_marks import mark_on
+from twinhive.core.model.placement.copy_marks import CopyMark
 from twinhive.core.model.policy import Options
 from twinhive.core.step.step_base import Work
 from twinhive.federation.placement.copy_objects import CopyObjects
@@ -67,9 +68,9 @@ class Placed:
     def marks(self) -> dict[str, tuple[str, CopyMark | None]]:
         """Return location and mark of every object."""
         plain, orders = self.users.table("plain"), self.users.table("orders")
-        found = {"plain": (str(plain.location), mark_on(plain.parameters, "north"))}
+        found = {"plain": (str(plain.location), mark_on(self.metastore, plain, "north"))}
         for one in self.metastore.partitions(orders.name, self.metastore.partition_names(orders.name)):
-            found[one.name(("day",))] = str(one.location), mark_on(one.parameters, "north")
+            found[one.name(("day",))] = str(one.location), mark_on(self.metastore, one, "north")
         return found
 
     def homes(self, table: str) -> dict[str, str]:

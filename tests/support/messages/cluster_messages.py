@@ -7,14 +7,25 @@ from typing import Any
 from hive_metastore import ThriftHiveMetastore
 
 from tests.support.wire.wire_messages import KNOWN, encoded, random_struct
-from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
+from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState, MarkedTable
 from twinhive.hive.wire.method_table import METHODS
 from twinhive.hive.wire.roles import Role, decided
 from twinhive.hive.wire.thrift_message import WireMessage, call, reply
 
 ROOTS = {"east": "hdfs://east", "north": "hdfs://north", "south": "hdfs://south:8020"}
 COPIES = "hdfs://north/twinhive/copies"
-MARK = CopyMark(f"{COPIES}/near/orders.7-ab/day=1", "log", 7, DirectoryState(1, 2), 3, 4).text()
+MARK = CopyMark(
+    f"{COPIES}/near/orders.7-ab/day=1",
+    "log",
+    7,
+    "hdfs://east/w/orders/day=1",
+    DirectoryState(1, 2),
+    DirectoryState(1, 2),
+    MarkedTable(1, 1),
+    3,
+    4,
+)
+"""As everything in these messages has one."""
 PLACES = (
     *("hdfs://east/w/orders", "hdfs://east/w/orders/day=1", "hdfs://north/w/planes", "hdfs://north:8020/w/planes/x"),
     *("hdfs://south/w", "hdfs://south:8020/w/a b", "hdfs://east", "hdfs://north", "s3a://bucket/x", "/bare/path"),
@@ -22,10 +33,10 @@ PLACES = (
     *("absent-on-north.run-on-east-or-see-twinhive-copies://east/w/orders", "HDFS://east/x", ""),
 )
 KEYS = (
-    *("twinhive.copy.north", "twinhive.copy.south", "twinhive.copies", "twinhive.cluster", "path"),
+    *("twinhive.cluster", "path"),
     *("metadata_location", "twinhive.root.north", "comment"),
 )
-TEXTS = (*PLACES * 2, *KEYS * 2, MARK, "sales", "sales", "orders", "planes", "ferries", "north", "east", "hive", "été")
+TEXTS = (*PLACES * 2, *KEYS * 2, "sales", "sales", "orders", "planes", "ferries", "north", "east", "hive", "été")
 PLACING = [name for name in KNOWN if any(one.role is Role.LOCATION for one in METHODS[name].answer)]
 PLACED = [name for name in KNOWN if METHODS[name].asks_for(Role.LOCATION)]
 
@@ -41,12 +52,10 @@ def random_request(random: Random, method: str) -> WireMessage:
 
 
 def _sensible(random: Random, struct: Any) -> Any:
-    """Let most tables and partitions be such as there are, and half of them have marks."""
+    """Let most tables and partitions be such as there are, all of which have marks."""
     kind = type(struct).__name__
     if kind in ("Table", "Partition") and random.random() < 0.7:
         struct.dbName, struct.tableName, struct.catName = "sales", random.choice(("orders", "planes")), "hive"
-        if random.random() < 0.5:
-            struct.parameters = {**(struct.parameters or {}), "twinhive.copy.north": MARK}
         if random.random() < 0.7 and struct.parameters:
             struct.parameters.pop("twinhive.cluster", None)
     for field in filter(None, type(struct).thrift_spec):

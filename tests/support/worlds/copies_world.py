@@ -1,20 +1,22 @@
 """Be one metastore over two file systems in memory, with a placement, its users, and a judge of its copies."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from tests.support.builders import a_policy
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.kept_marks import GuardedMetastore, kept_marks, mark_on
 from twinhive.core.model.files import is_hidden, relative_to
 from twinhive.core.model.names import TableName
-from twinhive.core.model.placement.copy_marks import CopyMark, mark_on
+from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
 from twinhive.core.model.placement.kept_copies import KeptCopies
 from twinhive.core.model.policy import DatabaseAddress, Options, Policy
-from twinhive.core.ports import FileReader, TreePorts, WritePorts
+from twinhive.core.model.sets.own_tables import is_own
+from twinhive.core.ports import FileReader, MetastoreWriter, TreePorts, WritePorts
 from twinhive.federation.placement.copied_objects import Marked, values_of
 from twinhive.federation.placement.placement_events import newest_news
 from twinhive.federation.routing.nested_directories import states_like
@@ -23,6 +25,8 @@ from twinhive.runtime.pipeline.phases import COPIES
 from twinhive.runtime.pipeline.runner import run_phase
 
 COPIES_ROOT = "hdfs://north/twinhive/copies"
+HOMES = (COPIES_ROOT, "hdfs://north/home/", "hdfs://east/home/")
+"""Where moves of primaries bring tables."""
 
 
 def a_placement(**changes: Any) -> Policy:
@@ -62,10 +66,10 @@ class CopiesWorld:
         self.log: list[str] = []
 
     def ports(self) -> WritePorts:
-        """Return fresh ports."""
+        """Return fresh ports, through which nobody writes what people have written."""
         return WritePorts(
             source=self.metastore,
-            replica=self.metastore,
+            replica=cast(MetastoreWriter, GuardedMetastore(self.metastore, HOMES)),
             source_files=self.files,
             replica_files=self.north,
             dump_files=self.north,
@@ -89,24 +93,31 @@ class CopiesWorld:
         """Let the placement say something else."""
         self.placement = replace(self.placement, **changes)
 
+    def look(self, places: Mapping[str, DirectoryState]) -> dict[str, DirectoryState]:
+        """Look at directories on both file systems, as readers do."""
+        here = {place: state for place, state in places.items() if not place.startswith(self.north.root)}
+        there = {place: state for place, state in places.items() if place not in here}
+        return states_like(self.files, here) | states_like(self.north, there)
+
     def marked(self) -> dict[str, tuple[Marked, CopyMark]]:
         """Return all that has a mark, by table and partition."""
         found = {}
         for one, keys in self._objects():
-            if mark := mark_on(one.parameters, "north"):
+            if mark := mark_on(self.metastore, one, "north"):
                 name = one.name(keys) if keys else ""
                 table = one.table.table if keys else one.name.table
                 found[f"{table} {name}".strip()] = one, mark
         return found
 
     def fresh(self) -> dict[str, CopyMark]:
-        """Return the copies that a reader on north may read: as a router judges, by the log and the directory."""
+        """Return the copies that a reader on north may read: as a router judges, by the log and both directories."""
         found = {}
         for name, (one, mark) in self.marked().items():
             table = (one.table if values_of(one) is not None else one.name).table
             news = newest_news(self.metastore, self.placement, mark.event_id, "log-east")
-            state = states_like(self.files, {str(one.location): mark.directory}).get(str(one.location))
-            if state == mark.directory and news.is_same(table, values_of(one), mark.event_id):
+            states = self.look({str(one.location): mark.directory, mark.location: mark.copy})
+            is_whole = (states.get(str(one.location)), states.get(mark.location)) == (mark.directory, mark.copy)
+            if is_whole and news.is_same(table, values_of(one), mark.event_id):
                 found[name] = mark
         return found
 
@@ -120,14 +131,19 @@ class CopiesWorld:
     def assert_complete(self, *expected: str) -> None:
         """Check that just these have a copy, all of them fresh and true, and that nothing else is left."""
         assert sorted(self.fresh()) == sorted(self.marked()) == sorted(expected)
+        assert len(kept_marks(self.metastore, cluster="north")) == len(expected)
         self.assert_no_copy_lies()
         places = {mark.location for mark in self.fresh().values()}
         for path in self.north.paths():
             if path.startswith(f"{COPIES_ROOT}/near/") and not self.north.status(path).is_directory:
                 assert any(path.startswith(f"{place}/") for place in places), path
 
+    def tables(self) -> list[str]:
+        """Return the names of people's tables."""
+        return [name for name in self.metastore.table_names("sales") if not is_own(name)]
+
     def _objects(self) -> Iterator[tuple[Marked, tuple[str, ...]]]:
-        for name in self.metastore.table_names("sales"):
+        for name in self.tables():
             table = self.metastore.table(TableName("sales", name))
             if not table.partition_keys:
                 yield table, ()

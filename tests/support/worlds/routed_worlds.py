@@ -12,10 +12,8 @@ from typing import Any
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
+from tests.support.worlds.kept_marks import a_mark, put_mark
 from twinhive.core.model.names import DEFAULT_PARTITION
-from twinhive.core.model.objects import Partition
-from twinhive.core.model.placement.copy_marks import CopyMark, with_mark
-from twinhive.core.model.placement.touches import ticket_of
 from twinhive.core.model.tjson import from_text, to_text
 from twinhive.federation.routing.nested_directories import directory_states
 
@@ -131,14 +129,11 @@ class RoutedWorld:
 
     def _mark(self, name: str, values: Values, cluster: str) -> None:
         one = self.users.table(name) if values is None else self.users.partition(name, values)
-        event_id, place = self.metastore.current_event_id(), str(one.location)
-        state = directory_states(self.files, [place])[place]
-        mark = CopyMark(f"hdfs://{cluster}/copies/x", self.metastore.log_id(), event_id, state, 1, 1)
-        changed = one.with_parameters(with_mark(one.parameters, cluster, mark, ticket_of(event_id, cluster)))
-        if isinstance(changed, Partition):
-            self.metastore.alter_partitions([changed])
-        else:
-            self.metastore.alter_table(changed.name, changed)
+        state = directory_states(self.files, [str(one.location)])[str(one.location)]
+        copy = f"hdfs://c1/copies/{cluster}/{name}/{values}"
+        self.files.make_directories(copy)
+        whole = directory_states(self.files, [copy])[copy]
+        put_mark(self.metastore, one, cluster, a_mark(self.metastore, one, copy, directory=state, copy=whole))
 
     def _make_stale(self, name: str) -> None:
         for values, copies in self.tables[name].copies.items():

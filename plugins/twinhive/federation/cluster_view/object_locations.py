@@ -1,21 +1,23 @@
 """Find out where the objects of an answer are: their primaries, and which of their copies are fresh.
 
 Copies are judged as routing judges them, after the answer has come: so a copy that is shown was what its object is at
-some moment after that. Nothing is kept from one answer to the next.
+some moment after that. Nothing is kept from one answer to the next. Marks are read after the answer, too: for tables
+that belong elsewhere two calls a database, one more for each 1,000 objects, and one more where any are marked.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Parameters
-from twinhive.core.model.placement.copy_marks import CopyMark, mark_on, primary_of
+from twinhive.core.model.placement.copy_marks import CopyMark, MarkedTable, primary_of
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.ports import MetastoreReader
 from twinhive.federation.cluster_view.message_locations import ObjectKind, PlacedObject
 from twinhive.federation.cluster_view.visibility_rules import Sight, Whereabouts
 from twinhive.federation.routing.freshness import Freshness
+from twinhive.federation.routing.marks_table import MarksTable
 
 _CATALOG = "hive"
 
@@ -28,6 +30,8 @@ class Judge:
     sight: Sight
     freshness: Freshness
     _tables: dict[TableName, Parameters | None] = field(default_factory=dict, init=False)
+    _identities: dict[TableName, MarkedTable] = field(default_factory=dict, init=False)
+    _kept: dict[str, MarksTable] = field(default_factory=dict, init=False)
 
     def whereabouts(self, objects: Sequence[PlacedObject]) -> list[Whereabouts]:
         """Return where each of these is for the cluster."""
@@ -58,28 +62,65 @@ class Judge:
         if name not in self._tables:
             table = self.metastore.table(name) if name.database and name.table else None
             self._tables[name] = None if table is None else table.parameters
+            if table is not None:
+                self._identities[name] = MarkedTable.of(table)
         return self._tables[name]
 
     def _copies(self, objects: Sequence[PlacedObject], primaries: Sequence[str | None]) -> dict[int, str]:
         """Return the places of fresh copies, by the number of the object."""
-        marked: dict[TableName, dict[Values, tuple[int, CopyMark]]] = defaultdict(dict)
+        asked: dict[TableName, dict[Values, int]] = defaultdict(dict)
         for at, (one, primary) in enumerate(zip(objects, primaries, strict=True)):
-            if primary is None or not _is_named(one):
+            if primary is None or one.location is None or not _is_named(one):
                 continue
             if primary == self.sight.cluster and self.sight.is_here(_place(one)):
                 continue  # of a table that is being moved partitions may be elsewhere already, and here as copies
-            mark = mark_on(one.entries, self.sight.cluster)
-            if mark is not None and self.sight.is_here(mark.location) and one.location is not None:
-                marked[_name(one)][one.values] = at, mark
-        return {at: place for name, found in marked.items() for at, place in self._fresh(name, found, objects)}
+            asked[_name(one)][one.values] = at
+        marked = self._marks(asked)
+        return {
+            at: place for name, marks in marked.items() for at, place in self._fresh(name, marks, asked[name], objects)
+        }
+
+    def _marks(self, asked: Mapping[TableName, Mapping[Values, int]]) -> dict[TableName, dict[Values, CopyMark]]:
+        """Return the marks of objects for the cluster: those of the tables that have these names now."""
+        found: dict[TableName, dict[Values, CopyMark]] = defaultdict(dict)
+        for database in {name.database for name in asked}:
+            kept = self._kept.setdefault(database, MarksTable(self.metastore, database))
+            wanted = [
+                (name.table, self.sight.cluster, values)
+                for name, some in asked.items()
+                if name.database == database
+                for values in some
+            ]
+            for (table, _, values), mark in kept.read(wanted).items():
+                if self.sight.is_here(mark.location):
+                    found[TableName(database, table)][values] = mark
+        self._identify(found)
+        return {
+            name: same
+            for name, marks in found.items()
+            if (same := {at: one for at, one in marks.items() if not one.table.is_another(self._identities.get(name))})
+        }
+
+    def _identify(self, names: Iterable[TableName]) -> None:
+        """Ask which tables have names: one call for each database."""
+        unknown: dict[str, list[str]] = defaultdict(list)
+        for name in names:
+            if name not in self._identities:
+                unknown[name.database].append(name.table)
+        for database, some in unknown.items():
+            found = self.metastore.tables(database, some)
+            self._identities |= {table.name: MarkedTable.of(table) for table in found}
 
     def _fresh(
-        self, name: TableName, found: Mapping[Values, tuple[int, CopyMark]], objects: Sequence[PlacedObject]
+        self,
+        name: TableName,
+        marks: Mapping[Values, CopyMark],
+        asked: Mapping[Values, int],
+        objects: Sequence[PlacedObject],
     ) -> list[tuple[int, str]]:
-        marks = {values: mark for values, (_, mark) in found.items()}
-        places = {values: _place(objects[at]) for values, (at, _) in found.items()}
+        places = {values: _place(objects[asked[values]]) for values in marks}
         stale = self.freshness.stale(name, marks, places)
-        return [(at, mark.location) for values, (at, mark) in found.items() if values not in stale]
+        return [(asked[values], mark.location) for values, mark in marks.items() if values not in stale]
 
 
 def _is_named(one: PlacedObject) -> bool:

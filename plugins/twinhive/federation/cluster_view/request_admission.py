@@ -36,8 +36,8 @@ from twinhive.federation.cluster_view.splicing import (
     without_field,
 )
 from twinhive.federation.cluster_view.visibility_rules import PLACE_KEYS, Sight, Whereabouts
-from twinhive.federation.cluster_view.visible_objects import database_place, without_marks
-from twinhive.federation.routing.move_mark import MOVING
+from twinhive.federation.cluster_view.visible_objects import database_place
+from twinhive.federation.routing.marks_table import MarksTable
 from twinhive.hive.wire.message_renaming import struct_of
 from twinhive.hive.wire.method_table import METHODS
 from twinhive.hive.wire.thrift_message import WireMessage
@@ -181,9 +181,10 @@ class Entrance:
             raise self._refusal(request, "it does not say what it changes", "ask at the gateway's own port")
         is_new = True
         for database, table in request.named:
-            found = self._parameters(database, table)
+            found = self._object(database, table)
             is_new = is_new and found is None and table is not None
-            self._check_primary(request, database if table is None else f"{database}.{table}", found)
+            self._check_not_moved(request, found)
+            self._check_primary(request, database if table is None else f"{database}.{table}", _parameters(found))
         splices: list[Splice] = []
         for one in request.objects():
             self._check_places(request, one)
@@ -192,22 +193,20 @@ class Entrance:
                 splices.append(self._place(request, one))
         return request.with_splices(splices)
 
-    def _parameters(self, database: str, table: str | None) -> "dict[str, str] | None":
-        if table is not None:
-            found = self.metastore.table(TableName(database, table))
-            return None if found is None else dict(found.parameters)
-        there = self.metastore.database(database)
-        return None if there is None else dict(there.parameters)
+    def _object(self, database: str, table: str | None) -> Table | Database | None:
+        return self.metastore.database(database) if table is None else self.metastore.table(TableName(database, table))
+
+    def _check_not_moved(self, request: PortCall, found: Table | Database | None) -> None:
+        if isinstance(found, Table) and MarksTable(self.metastore, found.name.database).move(found) is not None:
+            raise self._refusal(
+                request,
+                f"{found.name} is being moved to another cluster",
+                "wait until the move has ended, or end it",
+            )
 
     def _check_primary(self, request: PortCall, what: str, parameters: "dict[str, str] | None") -> None:
         if parameters is None:
             return  # the metastore says that it is not there, or it is new
-        if MOVING in parameters:
-            raise self._refusal(
-                request,
-                f"{what} is being moved to another cluster",
-                "wait until the move has ended, or end it",
-            )
         primary = primary_of(parameters, self.sight.default)
         if primary != self.sight.cluster:
             raise self._refusal(
@@ -229,15 +228,10 @@ class Entrance:
                 raise self._refusal(request, why, f"name a place below {self.sight.root}")
 
     def _kept(self, request: PortCall, one: PlacedObject) -> Iterator[Splice]:
-        """Yield what becomes of its parameters: no marks from outside, and its cluster."""
-        if one.kind not in (ObjectKind.TABLE, ObjectKind.PARTITION):
+        """Yield what becomes of the parameters of a table: its cluster."""
+        if one.kind is not ObjectKind.TABLE:
             return
-        for spot in one.inner:
-            if (kept := without_marks(spot.entries)) != spot.entries:
-                yield other_map(spot, kept)
-        entries = without_marks(one.entries)
-        if one.kind is ObjectKind.TABLE:
-            entries |= self._cluster(request, one)
+        entries = dict(one.entries) | self._cluster(request, one)
         if one.parameters is not None and entries != one.entries:
             yield other_map(one.parameters, entries)
         elif one.parameters is None and entries:
@@ -292,7 +286,7 @@ class Entrance:
                 request, "CASCADE would drop tables of other clusters", "drop the tables first, then the database"
             )
         for name, _ in request.named:
-            self._check_primary(request, name, self._parameters(name, None))
+            self._check_primary(request, name, _parameters(self._object(name, None)))
         return request.message
 
     def _new_database(self, request: PortCall) -> WireMessage:
@@ -333,6 +327,10 @@ class Entrance:
                     f"the place of {there.name} would be {spot.text}",
                     f"set {ROOT}{self.sight.cluster} instead",
                 )
+
+
+def _parameters(found: Table | Database | None) -> "dict[str, str] | None":
+    return None if found is None else dict(found.parameters)
 
 
 def _places(one: PlacedObject) -> Iterator[str]:

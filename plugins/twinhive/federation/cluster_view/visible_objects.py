@@ -1,9 +1,9 @@
-"""What a cluster sees of objects: their bytes with other places, and without the marks of copies."""
+"""What a cluster sees of objects: their bytes with other places."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
-from twinhive.core.model.placement.copy_marks import PREFIX, ROOT, TICKET
+from twinhive.core.model.placement.copy_marks import ROOT
 from twinhive.federation.cluster_view.message_locations import ObjectKind, PlacedObject
 from twinhive.federation.cluster_view.splicing import Splice, other_map, other_text, spliced
 from twinhive.federation.cluster_view.visibility_rules import PLACE_KEYS, Sight, Whereabouts
@@ -23,11 +23,6 @@ def database_place(entries: Mapping[str, str], place: str, where: Whereabouts, s
     return where.shown(place, sight)
 
 
-def without_marks(entries: Mapping[str, str]) -> dict[str, str]:
-    """Return parameters without those that say where copies are."""
-    return {key: value for key, value in entries.items() if not key.startswith(PREFIX) and key != TICKET}
-
-
 def _splices(one: PlacedObject, where: Whereabouts, sight: Sight) -> Iterator[Splice]:
     for spot in (one.location, *one.others):
         if spot is not None and spot.text:
@@ -39,8 +34,7 @@ def _splices(one: PlacedObject, where: Whereabouts, sight: Sight) -> Iterator[Sp
     for found in (one.parameters, *one.inner):
         if found is None:
             continue
-        kept = without_marks(found.entries)
-        entries = {key: _value(key, value, where, sight) for key, value in kept.items()}
+        entries = {key: _value(key, value, where, sight) for key, value in found.entries.items()}
         if entries != found.entries:
             yield other_map(found, entries)
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from twinhive.core.model.files import is_below, is_elsewhere, qualified
 from twinhive.core.model.names import TableName
-from twinhive.core.model.objects import Database, Parameters, Table
-from twinhive.core.model.placement.copy_marks import PREFIX, ROOT, CopyMark, primary_of
+from twinhive.core.model.objects import Database, Table
+from twinhive.core.model.placement.copy_marks import ROOT, primary_of
+from twinhive.core.model.sets.own_tables import COPY_MARKS, is_own
 from twinhive.core.ports import MetastoreReader
+from twinhive.federation.routing.marks_table import MarksTable
 
 _AT_ONCE = 1_000
 
@@ -36,6 +38,7 @@ def misfits(metastore: MetastoreReader, file_systems: Mapping[str, str], default
             table = metastore.table(TableName(name, table_name))
             if table is not None and table.has_files:
                 yield from _of_table(metastore, table, file_systems, default)
+        yield from _of_marks(metastore, name, file_systems)
     yield from _overlaps(roots)
 
 
@@ -66,28 +69,34 @@ def _of_table(
     if primary not in file_systems:
         yield Misfit(str(table.name), f"it belongs to {primary}, which is no cluster of this metastore")
         return
-    yield from _of_object(str(table.name), table.location, table.parameters, primary, file_systems)
-    names = metastore.partition_names(table.name) if table.partition_keys else []
+    yield from _of_object(str(table.name), table.location, primary, file_systems)
+    if not table.partition_keys or is_own(table.name.table):
+        return
+    names = metastore.partition_names(table.name)
     for start in range(0, len(names), _AT_ONCE):
         for one in metastore.partitions(table.name, names[start : start + _AT_ONCE]):
             what = f"{table.name} {one.name(table.partition_keys)}"
-            yield from _of_object(what, one.location, one.parameters, primary, file_systems)
+            yield from _of_object(what, one.location, primary, file_systems)
 
 
-def _of_object(
-    what: str, location: str | None, parameters: Parameters, primary: str, file_systems: Mapping[str, str]
-) -> Iterator[Misfit]:
+def _of_object(what: str, location: str | None, primary: str, file_systems: Mapping[str, str]) -> Iterator[Misfit]:
     root = file_systems[primary]
     place = qualified(location or "", root)
     if location and is_elsewhere(place, root):
         yield Misfit(what, f"it belongs to {primary}, and its location is not on {root}: {place}")
-    for key, text in parameters.items():
-        if not key.startswith(PREFIX):
-            continue
-        cluster, mark = key.removeprefix(PREFIX), CopyMark.parse(text)
-        if cluster not in file_systems:
-            yield Misfit(what, f"{key}: there is no cluster {cluster} in this metastore")
-        elif mark is None:
-            yield Misfit(what, f"{key}: this is no mark of a copy")
-        elif is_elsewhere(mark.location, file_systems[cluster]):
-            yield Misfit(what, f"{key}: the copy is not on {file_systems[cluster]}: {mark.location}")
+
+
+def _of_marks(metastore: MetastoreReader, database: str, file_systems: Mapping[str, str]) -> Iterator[Misfit]:
+    table = metastore.table(COPY_MARKS.of(database))
+    if table is not None and not COPY_MARKS.is_one(table):
+        yield Misfit(str(table.name), "it is a table of somebody else: marks of copies are kept in one of that name")
+        return
+    marked = MarksTable(metastore, database)
+    for one in marked.every():
+        what = f"{COPY_MARKS.of(database)} {one.table} {one.object}"
+        if one.cluster not in file_systems:
+            yield Misfit(what, f"there is no cluster {one.cluster} in this metastore")
+        elif one.mark is None:
+            yield Misfit(what, "this is no mark of a copy")
+        elif is_elsewhere(one.mark.location, file_systems[one.cluster]):
+            yield Misfit(what, f"the copy is not on {file_systems[one.cluster]}: {one.mark.location}")

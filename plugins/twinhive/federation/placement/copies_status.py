@@ -7,13 +7,21 @@ from twinhive.core.model.changes.events import Position
 from twinhive.core.model.files import qualified
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
-from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
+from twinhive.core.model.placement.copy_marks import CopyMark
 from twinhive.core.model.placement.touches import touched_at
 from twinhive.core.model.policy import Policy
+from twinhive.core.model.sets.own_tables import is_own
 from twinhive.core.ports import ReadPorts
 from twinhive.federation.placement.copied_objects import Marked, values_of
-from twinhive.federation.placement.copy_freshness import look_at_table, marked_objects, oldest_mark, our_mark
+from twinhive.federation.placement.copy_freshness import (
+    MarksFound,
+    look_at_table,
+    marked_objects,
+    marks_table,
+    oldest_mark,
+)
 from twinhive.federation.placement.placement_events import CopyNews, read_news
+from twinhive.federation.routing.freshness import why_changed, why_written
 from twinhive.federation.routing.nested_directories import states_like
 from twinhive.hive.events.reader import position_at
 
@@ -53,39 +61,47 @@ class TableCopies:
 
 def copies_of(ports: ReadPorts, policy: Policy) -> Iterator[TableCopies]:
     """Yield the standing of each table that the placement names, or has copies of."""
-    names = ports.source.table_names(policy.source.database)
-    oldest = oldest_mark(ports.source, policy, names)
+    names = [name for name in ports.source.table_names(policy.source.database) if not is_own(name)]
+    marked = marks_table(ports.source, policy)
+    oldest = oldest_mark(marked, policy)
     begin = position_at(ports.source, ports.source.current_event_id()) if oldest is None else Position(oldest)
     news = read_news(ports.source, policy, begin, ports.source.log_id())
     for name in names:
         table = ports.source.table(TableName(policy.source.database, name))
         if table is None:
             continue
-        found = look_at_table(ports, policy, table.name, news)
-        copies = tuple(_copies(ports, policy, table, news))
+        found = look_at_table(ports, policy, table.name, news, marked)
+        copies = tuple(_copies(ports, policy, table, MarksFound.read(marked, policy, table.name, table), news))
         if copies or policy.selects(name):
             left_out = tuple(f"{what}: {why}" for what, why in found.left_out.items())
             yield TableCopies(table.name, copies, len(found.needed), left_out)
 
 
-def _copies(ports: ReadPorts, policy: Policy, table: Table, news: CopyNews) -> Iterator[CopyStanding]:
-    pairs = [(one, mark) for one in marked_objects(ports.source, table, policy) if (mark := our_mark(one, policy))]
+def _copies(
+    ports: ReadPorts, policy: Policy, table: Table, marked: MarksFound, news: CopyNews
+) -> Iterator[CopyStanding]:
+    objects = marked_objects(ports.source, table, policy) if marked.ours else ()
+    pairs = [(one, mark) for one in objects if (mark := marked.of(values_of(one)))]
     states = states_like(ports.source_files, {_place(ports, one): mark.directory for one, mark in pairs})
+    copies = states_like(ports.replica_files, {mark.location: mark.copy for _, mark in pairs})
     for one, mark in pairs:
         partition = None if isinstance(one, Table) else one.name(table.partition_keys)
-        stale = _beyond(ports, mark, news) or _stale(one, mark, states.get(_place(ports, one)), news, table.name.table)
+        stale = (
+            _beyond(ports, mark, news)
+            or _stale(one, mark, news, table.name.table)
+            or why_changed(mark, states.get(_place(ports, one)))
+            or why_written(mark, copies.get(mark.location))
+        )
         yield CopyStanding(str(table.name), partition, mark.location, mark.event_id, mark.files, mark.bytes, stale)
 
 
-def _stale(one: Marked, mark: CopyMark, state: DirectoryState | None, news: CopyNews, table: str) -> str | None:
+def _stale(one: Marked, mark: CopyMark, news: CopyNews, table: str) -> str | None:
     if mark.log_id != news.tail.log_id:
         return f"it was made under another log, {mark.log_id}"
     if why := news.not_told(table, mark.event_id):
         return why
     event_id = touched_at(news.of(table), values_of(one), mark.event_id)
-    if event_id is not None:
-        return f"since event {event_id}"
-    return None if state == mark.directory else "files were written without an event"
+    return None if event_id is None else f"since event {event_id}"
 
 
 def _beyond(ports: ReadPorts, mark: CopyMark, news: CopyNews) -> str | None:

@@ -1,17 +1,21 @@
 """Put the staged files of an object together, let the whole directory appear by one rename; clear what is left over."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from twinhive.core.directory_marks.staging import own_staging
 from twinhive.core.model.file_names import file_name
 from twinhive.core.model.files import Usage, join, parent
+from twinhive.core.model.placement.copy_marks import DirectoryState
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.untrusted_paths import place_below
 from twinhive.core.ports import FileReader, FileWriter, Lease, children, rename_into
 from twinhive.federation.placement.copied_objects import CopyObject
-from twinhive.federation.placement.copy_lists import CopyList, objects_of
+from twinhive.federation.placement.copy_lists import CopyList, ListedCopies, objects_of
 from twinhive.federation.placement.placement_layout import building_directory, copies_directory, list_directory
 from twinhive.federation.placement.unused_copies import OF_TABLE
+from twinhive.federation.routing.nested_directories import directory_states
+from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged_files import CopyItem, base_directory, unfinished_directory
 
 
@@ -40,6 +44,33 @@ def put_in_place(
     _prove(files, policy, listed, one, building)
     lease.confirm()
     return rename_into(files, building, place) or files.status(place) is not None
+
+
+@dataclass(frozen=True)
+class WholeCopy:
+    """A directory that holds all files of an object, as it was just before they were listed."""
+
+    place: str
+    directory: DirectoryState
+
+
+def whole_copies(
+    files: FileReader, places: Mapping[CopyObject, str], objects: ListedCopies
+) -> dict[CopyObject, WholeCopy]:
+    """Return those copies that hold just the files that were copied, and what their directories are like.
+
+    A directory that was there already is ours by its name; what is in it somebody may have changed.
+    """
+    states = directory_states(files, places.values(), deep=places.values())
+    there = [one for one, place in places.items() if place in states]
+    held: dict[CopyObject, dict[str, int]] = {one: {} for one in there}
+    for one, relative, status in list_files(files, [(one, places[one]) for one in there]):
+        held[one][relative] = status.length
+    return {
+        one: WholeCopy(places[one], states[places[one]])
+        for one in there
+        if held[one] == {item.relative: item.length for item in objects[one]}
+    }
 
 
 def discard_left_over(files: FileWriter, lease: Lease, policy: Policy, listed: CopyList) -> Usage:

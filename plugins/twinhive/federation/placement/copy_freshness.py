@@ -1,23 +1,24 @@
 """Look at a table: which of its objects have a copy that is whole and fresh, which have a stale one, which need one."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from twinhive.core.model.files import is_elsewhere, join, qualified
 from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.placement.copy_marks import LONGEST, CopyMark, mark_on, primary_of
+from twinhive.core.model.placement.copy_marks import LONGEST, CopyMark, KeptMark, MarkedTable, object_name, primary_of
 from twinhive.core.model.placement.kept_copies import why_never_copied
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.thrift_objects import named_locations
 from twinhive.core.ports import FileReader, MetastoreReader, ReadPorts
-from twinhive.federation.placement.copied_objects import CopyObject, Marked, table_of, values_of
+from twinhive.federation.placement.copied_objects import CopyObject, Marked, values_of
+from twinhive.federation.placement.copy_lists import content_of, listed_files
 from twinhive.federation.placement.placement_events import CopyNews
 from twinhive.federation.placement.placement_layout import copies_directory, kept
 from twinhive.federation.placement.placement_state import CopyRecorded
-from twinhive.federation.routing.move_mark import move_of
-from twinhive.federation.routing.nested_directories import digests_below, directory_states
+from twinhive.federation.routing.marks_table import MarksTable
+from twinhive.federation.routing.nested_directories import digests_below, directory_states, states_like
 
 
 @dataclass(frozen=True)
@@ -25,61 +26,146 @@ class TableFound:
     """What a look at a table has found.
 
     fresh    what has a whole copy
-    stale    whose marks have to go: the copy is not what the object is, or nobody wants it any more
+    stale    whose marks have to go, by the names that the table of marks has for objects: the copy is not what the
+             object is, or nobody wants it any more, or there is no such object
     needed   what is to be copied
     left_out why something of the table is not copied, by what it is
     marks    of what is fresh
+    same     those of them that events have touched, and that hold what their objects hold all the same
     is_settled   only an event, or a write into a directory with a copy, makes another look find anything else
     """
 
     name: TableName
     fresh: tuple[CopyRecorded, ...] = ()
-    stale: tuple[Values, ...] = ()
+    stale: tuple[str, ...] = ()
     needed: tuple[CopyObject, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     is_settled: bool = False
     marks: Mapping[Values, CopyMark] = field(default_factory=dict)
+    same: frozenset[Values] = frozenset()
 
 
-def look_at_table(ports: ReadPorts, policy: Policy, name: TableName, news: CopyNews) -> TableFound:
-    """Look at a table, the marks of all its objects and the directories of those that are wanted."""
+def look_at_table(
+    ports: ReadPorts, policy: Policy, name: TableName, news: CopyNews, kept_marks: MarksTable | None = None
+) -> TableFound:
+    """Look at a table, the marks of all its objects, and the directories of those that are wanted."""
+    marked = kept_marks or marks_table(ports.source, policy)
     table = ports.source.table(name)
-    if table is None:
-        return TableFound(name)
-    move = move_of(table.parameters)
+    move = marked.move(table) if table else None
     if move is not None and policy.selects(name.table) and not kept(policy).takes_over:
         # Whoever moves it uses the copies that there are.
         return TableFound(name, left_out={str(name): f"it is being moved {move}"})
+    found = MarksFound.read(marked, policy, name, table)
+    if table is None:
+        return TableFound(name, stale=tuple(found.ours))
     if why := _not_copied(table, policy):
-        stale = [values_of(one) for one in marked_objects(ports.source, table, policy) if our_mark(one, policy)]
         said = {str(name): why} if policy.selects(name.table) else {}
-        return TableFound(name, stale=tuple(stale), left_out=said, is_settled=True)
-    objects = list(marked_objects(ports.source, table, policy))
-    chosen = set(_wanted(table, objects, policy))
-    wanted = [one for one in objects if values_of(one) in chosen]
-    left_out = _left_out(table, wanted, ports.source_files, policy)
-    places = {values_of(one): _place(one, ports.source_files) for one in wanted if values_of(one) not in left_out}
-    marks = {values_of(one): mark for one in wanted if values_of(one) in places and (mark := our_mark(one, policy))}
-    known = {places[values]: mark.directory for values, mark in marks.items()}
-    states = directory_states(ports.source_files, places.values(), [at for at, state in known.items() if state.below])
-    left_out |= {values: "it has no directory" for values, place in places.items() if place not in states}
-    fresh, stale, needed = [], [], []
-    for one in objects:
-        values, mark = values_of(one), our_mark(one, policy)
-        if values not in chosen or values in left_out:
-            stale += [values] if mark else []
-            continue
-        what = CopyObject(name, table.partition_keys, values, places[values], states[places[values]])
-        if mark and _is_fresh(mark, what, news):
-            fresh.append(CopyRecorded(what, mark.location))
-        else:
-            stale += [values] if mark else []
-            needed.append(what)
-    needed = _with_all_below(ports.source_files, needed)
-    said = {_told(table, values): why for values, why in left_out.items()}
-    is_settled = not needed and not left_out
-    kept_marks = {one.what.values: marks[one.what.values] for one in fresh}
-    return TableFound(name, tuple(fresh), tuple(stale), tuple(needed), said, is_settled, kept_marks)
+        return TableFound(name, stale=tuple(found.ours), left_out=said, is_settled=True)
+    return _Look(ports, policy, table, news, found).found()
+
+
+@dataclass(frozen=True)
+class MarksFound:
+    """The marks of a table for the placement's cluster, by the names of their objects.
+
+    ours    of the placement, or of one that it adopts, but those of an earlier table of the same name: these only go
+    others  of other placements, with the places of their copies
+    """
+
+    ours: Mapping[str, CopyMark | None]
+    others: Mapping[str, str]
+
+    @classmethod
+    def read(cls, marked: MarksTable, policy: Policy, name: TableName, table: Table | None) -> "MarksFound":
+        """Read the marks of a table; None: there is no such table."""
+        identity = None if table is None else MarkedTable.of(table)
+        ours: dict[str, CopyMark | None] = {}
+        others: dict[str, str] = {}
+        for one in marked.every(policy.replica.cluster, name.table):
+            if one.mark is None:
+                continue  # nobody can read it, and nobody believes it
+            if is_ours(one.mark, policy, name.table):
+                ours[one.object] = None if one.mark.table.is_another(identity) else one.mark
+            elif not one.mark.table.is_another(identity):
+                others[one.object] = one.mark.location
+        return cls(ours, others)
+
+    def of(self, values: Values) -> CopyMark | None:
+        """Return the mark of an object, None without one."""
+        return self.ours.get(object_name(values))
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A look at a table that may have copies."""
+
+    ports: ReadPorts
+    policy: Policy
+    table: Table
+    news: CopyNews
+    marked: MarksFound
+
+    def found(self) -> TableFound:
+        table, files = self.table, self.ports.source_files
+        objects = list(marked_objects(self.ports.source, table, self.policy))
+        chosen = set(_wanted(table, objects, self.policy))
+        wanted = [one for one in objects if values_of(one) in chosen]
+        left_out = _left_out(table, wanted, files, self.policy, self.marked)
+        places = {values_of(one): _place(one, files) for one in wanted if values_of(one) not in left_out}
+        marks = {values: mark for values in places if (mark := self.marked.of(values))}
+        known = {places[values]: mark.directory for values, mark in marks.items()}
+        states = directory_states(files, places.values(), [at for at, state in known.items() if state.below])
+        left_out |= {values: "it has no directory" for values, place in places.items() if place not in states}
+        seen = {
+            values: CopyObject(table.name, table.partition_keys, values, place, states[place])
+            for values, place in places.items()
+            if values not in left_out
+        }
+        marks = {values: mark for values, mark in marks.items() if values in seen}
+        whole = self._whole(marks, seen)
+        same = self._same(whole, seen)
+        fresh = {
+            values: mark
+            for values, mark in whole.items()
+            if values in same or self.news.is_current(table.name.table, self._cluster, values, mark)
+        }
+        stale = self.marked.ours.keys() - {object_name(values) for values in fresh}
+        needed = [what for values, what in seen.items() if values not in fresh]
+        said = {_told(table, values): why for values, why in left_out.items()}
+        return TableFound(
+            table.name,
+            tuple(CopyRecorded(seen[values], mark.location, mark.copy) for values, mark in fresh.items()),
+            tuple(sorted(stale)),
+            tuple(_with_all_below(files, needed)),
+            said,
+            is_settled=not needed and not left_out,
+            marks=fresh,
+            same=frozenset(same),
+        )
+
+    @property
+    def _cluster(self) -> str:
+        return self.policy.replica.cluster
+
+    def _whole(self, marks: Mapping[Values, CopyMark], seen: Mapping[Values, CopyObject]) -> dict[Values, CopyMark]:
+        """Return the marks whose directories, the object's own and the copy's, are what they say."""
+        same = {values: mark for values, mark in marks.items() if mark.directory == seen[values].directory}
+        copies = states_like(self.ports.replica_files, {mark.location: mark.copy for mark in same.values()})
+        return {values: mark for values, mark in same.items() if copies.get(mark.location) == mark.copy}
+
+    def _same(self, marks: Mapping[Values, CopyMark], seen: Mapping[Values, CopyObject]) -> set[Values]:
+        """Return those that an event has touched, and that hold what their objects hold: file by file, in one place.
+
+        A comment, a property and statistics change neither.
+        """
+        touched = [
+            seen[values]
+            for values, mark in marks.items()
+            if mark.original == seen[values].location
+            and self.news.is_touched(self.table.name.table, self._cluster, values, mark)
+        ]
+        files = listed_files(self.ports.source_files, touched)
+        return {one.values for one in touched if content_of(files[one]) == marks[one.values].content}
 
 
 def _with_all_below(files: FileReader, needed: Sequence[CopyObject]) -> list[CopyObject]:
@@ -98,12 +184,21 @@ def _not_copied(table: Table, policy: Policy) -> str | None:
     return None if primary == policy.source.cluster else f"it belongs to cluster {primary}"
 
 
-def oldest_mark(metastore: MetastoreReader, policy: Policy, names: Iterable[str]) -> int | None:
+def marks_table(metastore: MetastoreReader, policy: Policy) -> MarksTable:
+    """Return the marks of the placement's database; a table of somebody else in their place is an error."""
+    return MarksTable(metastore, policy.source.database, strict=True, most=policy.options.partitions_per_call)
+
+
+def our_marks(marked: MarksTable, policy: Policy) -> Iterator[tuple[KeptMark, CopyMark]]:
+    """Yield all marks of the placement, whatever they are worth."""
+    for one in marked.every(policy.replica.cluster):
+        if one.mark and is_ours(one.mark, policy, one.table):
+            yield one, one.mark
+
+
+def oldest_mark(marked: MarksTable, policy: Policy) -> int | None:
     """Return the oldest event as of which something is marked by the placement, None when nothing is."""
-    database = policy.source.database
-    tables = (metastore.table(TableName(database, name)) for name in names)
-    marks = (our_mark(one, policy) for table in tables if table for one in marked_objects(metastore, table, policy))
-    return min((mark.event_id for mark in marks if mark), default=None)
+    return min((mark.event_id for _, mark in our_marks(marked, policy)), default=None)
 
 
 def marked_objects(metastore: MetastoreReader, table: Table, policy: Policy) -> Iterator[Marked]:
@@ -116,14 +211,13 @@ def marked_objects(metastore: MetastoreReader, table: Table, policy: Policy) -> 
         yield from metastore.partitions(table.name, names[start : start + most])
 
 
-def our_mark(one: Marked, policy: Policy) -> CopyMark | None:
-    """Return the mark of a copy of the placement, or of one that it adopts; None without one.
+def is_ours(mark: CopyMark, policy: Policy, table: str) -> bool:
+    """True for the mark of a copy of the placement, or of one that it adopts.
 
     Of a table that it does not name nothing is adopted: those copies are another placement's.
     """
-    mark = mark_on(one.parameters, policy.replica.cluster)
-    holds = kept(policy).holds if policy.selects(table_of(one).table) else kept(policy).made
-    return mark if mark and holds(policy.name, mark.location) else None
+    holds = kept(policy).holds if policy.selects(table) else kept(policy).made
+    return holds(policy.name, mark.location)
 
 
 def _wanted(table: Table, objects: Sequence[Marked], policy: Policy) -> Iterator[Values]:
@@ -134,13 +228,15 @@ def _wanted(table: Table, objects: Sequence[Marked], policy: Policy) -> Iterator
     yield from (by_name[name] for name in kept(policy).wanted(by_name))
 
 
-def _left_out(table: Table, wanted: Sequence[Marked], files: FileReader, policy: Policy) -> dict[Values, str]:
+def _left_out(
+    table: Table, wanted: Sequence[Marked], files: FileReader, policy: Policy, marked: MarksFound
+) -> dict[Values, str]:
     """Say which objects cannot be copied, and why."""
     found: dict[Values, str] = {}
     places: list[tuple[str, Values]] = []
     for one in wanted:
         values = values_of(one)
-        if why := _why_left_out(table, one, files, policy):
+        if why := _why_left_out(table, one, files, policy, marked):
             found[values] = why
         else:
             places.append((f"{_place(one, files)}/", values))
@@ -154,25 +250,24 @@ def _left_out(table: Table, wanted: Sequence[Marked], files: FileReader, policy:
     return found
 
 
-def _why_left_out(table: Table, one: Marked, files: FileReader, policy: Policy) -> str | None:
+def _why_left_out(table: Table, one: Marked, files: FileReader, policy: Policy, marked: MarksFound) -> str | None:
     place = _place(one, files)
-    other = mark_on(one.parameters, policy.replica.cluster)
+    other = marked.others.get(object_name(values_of(one)))
     if not one.location:
         return "it has no location"
     if is_elsewhere(place, files.root):
         return f"its location is not on the file system of cluster {policy.source.cluster}: {place}"
     if elsewhere := _read_elsewhere(one, place, files):
         return f"Spark reads its rows elsewhere, where the serde's path says: {elsewhere}"
-    if other and not our_mark(one, policy) and not kept(policy).takes_over:
-        return f"its copy there is not one of this placement: {other.location}"
+    if other and not kept(policy).takes_over:
+        return f"its copy there is not one of this placement: {other}"
     if len(_longest_place(policy, table.name, _said(table, values_of(one)))) > LONGEST:
         return f"the place of its copy is longer than a parameter may be ({LONGEST} characters)"
     return None
 
 
 def _longest_place(policy: Policy, name: TableName, what: str) -> str:
-    # An event's number, a token, and what else a mark says.
-    return join(copies_directory(policy), name.table, what) + "0" * 300
+    return join(copies_directory(policy), name.table, what) + "0" * 40  # an event's number, a token
 
 
 def _place(one: Marked, files: FileReader) -> str:
@@ -198,7 +293,3 @@ def _said(table: Table, values: Values) -> str:
 
 def _told(table: Table, values: Values) -> str:
     return str(table.name) if values is None else f"{table.name} {_said(table, values)}"
-
-
-def _is_fresh(mark: CopyMark, what: CopyObject, news: CopyNews) -> bool:
-    return mark.directory == what.directory and news.is_current(what.table.table, what.values, mark)

@@ -104,6 +104,12 @@ def listed_files(files: FileReader, objects: Sequence[CopyObject]) -> dict[CopyO
     return found
 
 
+def content_of(items: Iterable[CopyItem]) -> str:
+    """Return a digest of an object's files: which they are, how long, of which time."""
+    lines = "\n".join(sorted(item.to_line() for item in items))
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def _item(one: CopyObject, relative: str, status: FileStatus) -> CopyItem:
     return CopyItem.of(SourceFile.of_listing(status, relative), one.table, one.partition)
 

@@ -3,10 +3,12 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from twinhive.core.directory_marks.staging import own_staging
 from twinhive.core.model.errors import Missing
-from twinhive.core.model.files import ChecksumForm, FileStatus, join
+from twinhive.core.model.files import ChecksumForm, FileStatus, base_name, join, short_hash
+from twinhive.core.model.placement.copy_marks import DirectoryState
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter, ReadPorts, children
@@ -23,36 +25,72 @@ Known = Mapping[str, tuple[int, int, int]]
 
 @dataclass(frozen=True)
 class OldPlace:
-    """An object, and the directory where it was at home."""
+    """The directory where an object was at home, with its files, and where it was to be, as that was then.
+
+    `files` are None for a partitioned table: its partitions have places of their own.
+    """
 
     values: Values
     location: str
+    home: str
+    directory: DirectoryState
+    files: Known | None
 
+    def fields(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {
+            "values": None if self.values is None else list(self.values),
+            "location": self.location,
+            "home": self.home,
+            "directory": self.directory.fields(),
+            "files": None if self.files is None else {path: list(known) for path, known in self.files.items()},
+        }
 
-def remember_old(files: FileWriter, policy: Policy, event_id: int, places: Mapping[OldPlace, FilesBelow]) -> None:
-    """Write down what old places hold, before their objects are switched by a call after this event."""
-    lines = (
-        line_of(
-            {
-                "values": None if place.values is None else list(place.values),
-                "location": place.location,
-                "files": {path: list(_known(status)) for path, status in held.items()},
-            }
+    @classmethod
+    def of_fields(cls, said: Mapping[str, Any]) -> "OldPlace":
+        """Read what `fields` returned."""
+        files = said["files"]
+        return cls(
+            None if said["values"] is None else tuple(said["values"]),
+            said["location"],
+            said["home"],
+            DirectoryState.parse(said["directory"]),
+            None if files is None else {path: (length, at, number) for path, (length, at, number) in files.items()},
         )
-        for place, held in places.items()
-    )
-    files.write(join(moved_directory(policy), f"{event_id:012d}.jsonl.gz"), pack_lines(lines))
 
 
-def remembered_old(files: FileReader, policy: Policy) -> dict[OldPlace, Known]:
-    """Return what was written down: of an object that was tried to be switched twice what the last try has seen."""
-    found: dict[OldPlace, Known] = {}
+@dataclass(frozen=True)
+class BeforeSwitch:
+    """A call that switches objects, which was about to be made: they were read after an event."""
+
+    event_id: int
+    places: tuple[OldPlace, ...]
+
+    @property
+    def homes(self) -> dict[Values, str]:
+        """Where its objects were to be at home."""
+        return {place.values: place.home for place in self.places}
+
+
+def known_files(held: FilesBelow) -> Known:
+    """Return what is written down of files."""
+    return {path: _known(status) for path, status in held.items()}
+
+
+def remember_old(files: FileWriter, policy: Policy, call: BeforeSwitch) -> None:
+    """Write down what old places hold, before their objects are switched."""
+    lines = [line_of(place.fields()) for place in call.places]
+    name = f"{call.event_id:012d}-{short_hash(''.join(lines), 8)}.jsonl.gz"
+    files.write(join(moved_directory(policy), name), pack_lines(lines))
+
+
+def remembered_old(files: FileReader, policy: Policy) -> list[BeforeSwitch]:
+    """Return what was written down, the oldest first."""
+    found = []
     for child in sorted(children(files, moved_directory(policy)), key=lambda one: one.path):
-        for line in unpack_lines(files.read(child.path)):
-            said = json.loads(line)
-            values = None if said["values"] is None else tuple(said["values"])
-            known = {path: (length, at, number) for path, (length, at, number) in said["files"].items()}
-            found[OldPlace(values, said["location"])] = known
+        lines = unpack_lines(files.read(child.path))
+        places = tuple(OldPlace.of_fields(json.loads(line)) for line in lines)
+        found.append(BeforeSwitch(int(base_name(child.path).partition("-")[0]), places))
     return found
 
 
@@ -63,34 +101,30 @@ def forget_old(files: FileWriter, policy: Policy) -> None:
         staging.discard(moved_directory(policy))
 
 
-def late_paths(ports: ReadPorts, policy: Policy, old: FilesBelow, new: FilesBelow, known: Known | None) -> list[str]:
+def late_paths(ports: ReadPorts, policy: Policy, old: FilesBelow, new: FilesBelow, known: Known) -> list[str]:
     """Return the files of an old place that the new one lacks, or of which it holds others.
 
-    A file that is as it was at the switch is the one that was copied, whatever the new place holds since. Others, and
-    all where an earlier version has written nothing down, are compared with the new place's, by their checksums.
+    A file that is as it was at the switch is the one that was copied, whatever the new place holds since. Others are
+    compared with the new place's, by their checksums.
     """
     lengths = {path: status.length for path, status in new.items()}
-    others = {path: one for path, one in old.items() if known is None or known.get(path) != _known(one)}
+    others = {path: one for path, one in old.items() if known.get(path) != _known(one)}
     late = [path for path, status in others.items() if lengths.get(path) != status.length]
     asked = [path for path, status in others.items() if lengths.get(path) == status.length]
     pairs = [(old[path].path, new[path].path) for path in asked]
     if not pairs:
         return sorted(late)
-    differ = in_threads(
-        lambda pair: _is_other(ports, *pair, changed=known is not None), pairs, policy.options.copy_threads
-    )
+    differ = in_threads(lambda pair: _is_other(ports, *pair), pairs, policy.options.copy_threads)
     return sorted([*late, *(path for path, is_other in zip(asked, differ, strict=True) if is_other)])
 
 
-def _is_other(ports: ReadPorts, old: str, new: str, *, changed: bool) -> bool:
+def _is_other(ports: ReadPorts, old: str, new: str) -> bool:
     try:
         here = ports.source_files.checksum(old, ChecksumForm.COMPARISON)
         there = ports.replica_files.checksum(new, ChecksumForm.COMPARISON)
     except Missing:
-        return changed
-    if here is None or there is None:
-        return changed  # a file system without checksums tells no more
-    return here != there
+        return True
+    return here is None or there is None or here != there  # a file system without checksums tells no more
 
 
 def _known(status: FileStatus) -> tuple[int, int, int]:

@@ -1,7 +1,7 @@
 """Find out what a placement's copies lack; take marks of stale copies away; list what is to be copied."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from twinhive.core.directory_marks.directories import claim, foreign
@@ -11,18 +11,19 @@ from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import Refused, TwinhiveError, together
 from twinhive.core.model.human_readable import readable
 from twinhive.core.model.lease_kinds import LeaseKind
-from twinhive.core.model.names import TableName
+from twinhive.core.model.names import TableName, partition_values
 from twinhive.core.model.policy import Policy
+from twinhive.core.model.sets.own_tables import is_own
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Detail, Then, Work
 from twinhive.federation.placement.copied_objects import CopyObject
 from twinhive.federation.placement.copy_directories import discard_left_over, discard_list
-from twinhive.federation.placement.copy_freshness import TableFound, look_at_table, oldest_mark
+from twinhive.federation.placement.copy_freshness import TableFound, look_at_table, marks_table, oldest_mark
 from twinhive.federation.placement.copy_lists import CopyList, has_list, list_name, write_list
 from twinhive.federation.placement.copy_objects import CopyObjects
-from twinhive.federation.placement.lost_updates import changed_meanwhile, remove_marks
 from twinhive.federation.placement.mark_renewal import date_anew, due_event, oldest_after
+from twinhive.federation.placement.marking_copies import remove_marks
 from twinhive.federation.placement.placement_events import CopyNews, read_news
 from twinhive.federation.placement.placement_layout import (
     building_directory,
@@ -33,6 +34,7 @@ from twinhive.federation.placement.placement_layout import (
 from twinhive.federation.placement.placement_state import LookedAt, read_position, write_position, write_record
 from twinhive.federation.placement.untouched_tables import Untouched, untouched_tables
 from twinhive.federation.placement.unused_copies import is_sweep_due, sweep
+from twinhive.federation.routing.marks_table import MarksTable
 from twinhive.hive.events.reader import position_at
 from twinhive.replication.replica.root_directories import check_copies_root
 from twinhive.transfer.staged.staged_files import base_directory, unfinished_directory
@@ -46,7 +48,7 @@ class CopiesListed:
     batches   what tasks are mapped over; none when it was so little that it is copied already
     fresh, needed   objects with a whole and fresh copy, of the tables that were looked at, and objects without one
     unmarked  objects whose copies were stale, or are not wanted any more
-    dated     objects whose marks bear a newer event, because the log was about to lose theirs
+    dated     objects whose marks bear a newer event: the log was about to lose theirs, or tells of a change of no file
     left_out  why something is not copied
     idle      why there is nothing to copy
     """
@@ -137,20 +139,15 @@ class ListCopies:
         removed = 0
         for one in found.looked:
             if one.stale:
-                removed += remove_marks(ports, self.work.policy, one.name, one.stale)
+                removed += remove_marks(ports.replica, self.work.policy, one.name.table, one.stale)
                 self.work.report(f"{one.name}: {len(one.stale)} copies are not what they were made of; their marks go")
         return removed
 
     def _date_marks_anew(self, ports: WritePorts, found: "_Decided") -> int:
-        dated = 0
-        for one in found.looked:
-            event_id = found.news.end.event_id
-            some, restored = date_anew(ports, self.work.policy, one, found.due, event_id)
-            dated += some
-            for name in restored:
-                self.work.report(changed_meanwhile(one.name, name))
+        event_id = found.news.end.event_id
+        dated = sum(date_anew(ports, self.work.policy, one, found.due, event_id) for one in found.looked)
         if dated:
-            self.work.report(f"{dated} copies are fresh, of events that the log is losing: their marks are dated anew")
+            self.work.report(f"{dated} copies are fresh, and their marks get a newer event: nothing is copied for it")
         return dated
 
     def _told(self, ports: WritePorts, counts: CopiesListed, listed: CopyList, *, is_new: bool) -> CopiesListed:
@@ -212,19 +209,21 @@ class _Decided:
     def look(cls, ports: ReadPorts, policy: Policy, log_id: str, now: float) -> "_Decided":
         """Read the log once; then look at the tables that it names, or that nothing is remembered of."""
         before = read_position(ports.replica_files, policy, log_id)
-        names = ports.source.table_names(policy.source.database)
-        begin = before.position if before else _begin(ports, policy, names)
+        marked = marks_table(ports.source, policy)
+        begin = before.position if before else _begin(ports, marked, policy)
         news = read_news(ports.source, policy, begin, log_id)
-        # Without a memory those that the placement does not name any more are looked at as well.
-        chosen = [name for name in names if before is None or policy.selects(name) or name in news.tables]
+        names = [name for name in ports.source.table_names(policy.source.database) if not is_own(name)]
+        changed = news.tables | _marked(marked, policy, before, news)
+        chosen = [name for name in names if policy.selects(name) or name in changed]
+        chosen += sorted(changed.difference(names))
         due = due_event(ports.source, before, news.end, now)
         sweeps = is_sweep_due(ports.replica_files, policy, now)
         untouched = Untouched()
         if before is not None and news.is_whole:
-            quiet = [name for name in chosen if not news.of(name) and not before.is_due(name, due)]
+            quiet = [name for name in chosen if name not in changed and not before.is_due(name, due)]
             untouched = untouched_tables(ports, policy, before, quiet, has_news=sweeps or len(quiet) < len(chosen))
         looked = [
-            look_at_table(ports, policy, TableName(policy.source.database, name), news)
+            look_at_table(ports, policy, TableName(policy.source.database, name), news, marked)
             for name in chosen
             if name not in untouched.around
         ]
@@ -270,12 +269,23 @@ class _Decided:
             write_position(ports.replica_files, self.policy, now)
 
 
-def _begin(ports: ReadPorts, policy: Policy, names: Sequence[str]) -> Position:
+def _begin(ports: ReadPorts, marked: MarksTable, policy: Policy) -> Position:
     """Return from where on the log is read by who remembers nothing."""
-    oldest = oldest_mark(ports.source, policy, names)
+    oldest = oldest_mark(marked, policy)
     if oldest is None:
         return position_at(ports.source, ports.source.current_event_id())
     return Position(oldest)
+
+
+def _marked(marked: MarksTable, policy: Policy, before: LookedAt | None, news: CopyNews) -> set[str]:
+    """Return the tables whose marks may not be what they were; all that have any where that is not known.
+
+    Among them are tables that are gone, and such that the placement does not name any more.
+    """
+    if before is not None and news.is_whole and news.marked is not None:
+        return news.marked
+    found = {partition_values(name)[0] for name in marked.names(policy.replica.cluster)}
+    return found | (set(before.marked) if before is not None else set())
 
 
 def placement_problems(ports: ReadPorts, policy: Policy) -> Iterator[TwinhiveError]:

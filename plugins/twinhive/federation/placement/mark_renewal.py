@@ -1,19 +1,16 @@
 """Give marks of fresh copies a newer event before the log loses theirs: nobody could judge these copies any more.
 
-Nothing is copied for it: who looks at a table has found its copies fresh as of the newest event.
+Nothing is copied for it: who looks at a table has found its copies fresh as of the newest event. So it is with marks
+that an event speaks against which has changed no file, as statistics, comments and properties do.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 from twinhive.core.model.changes.events import Position
+from twinhive.core.model.placement.copy_marks import CopyMark
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import EventLog, WritePorts
-from twinhive.federation.placement.copied_objects import Marked
-from twinhive.federation.placement.copy_freshness import TableFound, our_mark
-from twinhive.federation.placement.lost_updates import rewrite_marks
-from twinhive.federation.placement.marking_copies import Marks
+from twinhive.federation.placement.copy_freshness import TableFound
+from twinhive.federation.placement.marking_copies import date_marks
 from twinhive.federation.placement.placement_state import LookedAt
 
 NOTHING = -1
@@ -47,20 +44,17 @@ def _middle(first: int, end: Position) -> int:
     return (first + end.event_id) // 2
 
 
+def marks_due(found: TableFound, due: int) -> dict[Values, CopyMark]:
+    """Return the marks that are to bear a newer event: old ones, and those that an event speaks against for nothing."""
+    return {values: mark for values, mark in found.marks.items() if mark.event_id <= due or values in found.same}
+
+
 def oldest_after(found: TableFound, due: int, event_id: int) -> int | None:
     """Return the oldest event of a table's marks once those that are due bear a newer one."""
-    return min((event_id if mark.event_id <= due else mark.event_id for mark in found.marks.values()), default=None)
+    newer = marks_due(found, due)
+    return min((event_id if one in newer else mark.event_id for one, mark in found.marks.items()), default=None)
 
 
-def date_anew(ports: WritePorts, policy: Policy, found: TableFound, due: int, event_id: int) -> tuple[int, list[str]]:
-    """Let marks that are due bear an event as of which the copies were found fresh.
-
-    Return of how many, and the names of objects that others have changed in the same moment. Raises LeaseLost.
-    """
-    due_marks = {values: mark for values, mark in found.marks.items() if mark.event_id <= due}
-
-    def newer(there: Mapping[Values, Marked]) -> Marks:
-        same = (values for values, one in there.items() if our_mark(one, policy) == due_marks[values])
-        return {values: replace(due_marks[values], event_id=event_id) for values in same}
-
-    return rewrite_marks(ports, policy, found.name, due_marks, newer)
+def date_anew(ports: WritePorts, policy: Policy, found: TableFound, due: int, event_id: int) -> int:
+    """Let marks that are due bear an event as of which copies were found fresh; return how many. Raises LeaseLost."""
+    return date_marks(ports.replica, policy, found.name, marks_due(found, due), event_id)

@@ -11,21 +11,23 @@ from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Table
 from twinhive.core.model.placement.copy_marks import primary_of
 from twinhive.core.model.policy import Policy
+from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Report, Work
-from twinhive.federation.placement.copied_objects import Marked, values_of
-from twinhive.federation.placement.copy_freshness import look_at_table, marked_objects, our_mark
+from twinhive.federation.placement.copied_objects import Marked
+from twinhive.federation.placement.copy_freshness import MarksFound, look_at_table, marked_objects, marks_table
 from twinhive.federation.placement.copy_objects import CopyObjects
-from twinhive.federation.placement.former_locations import forget_old
+from twinhive.federation.placement.former_locations import forget_old, remembered_old
 from twinhive.federation.placement.late_files import settle_old_place
 from twinhive.federation.placement.list_copies import ListCopies, clear_work, placement_problems
-from twinhive.federation.placement.lost_updates import remove_marks
+from twinhive.federation.placement.marking_copies import remove_marks
 from twinhive.federation.placement.placement_events import CopyNews
 from twinhive.federation.placement.placement_layout import copies_directory, kept
 from twinhive.federation.placement.primary_switch import Switching
 from twinhive.federation.placement.publish_copies import PublishCopies
-from twinhive.federation.routing.move_mark import MOVING, PrimaryMove, move_of, without_fence
+from twinhive.federation.placement.switch_recovery import give_back
+from twinhive.federation.routing.move_mark import PrimaryMove
 from twinhive.hive.events.reader import position_at
 
 _ROUNDS = 5
@@ -76,17 +78,14 @@ class MovePrimary:
         """Do it; return what was done. Raises ActNow for a table that cannot be moved, TryAgain for one in use."""
         table = self._checked(ports)
         actions = list(self._actions(ports, table))
-        if self._belongs(table):
-            if move_of(table.parameters):
-                self._finish(ports)
+        if self._belongs(table) and (self._move_of(ports, table) is None or self._finish(ports)):
             return actions
         # Most of it while the table is written as ever.
         self._copy(ports)
         for _ in range(_ROUNDS):
             if self._fenced(ports):
                 self._copy(ports)
-                if self._switched(ports):
-                    self._finish(ports)
+                if self._switched(ports) and self._finish(ports):
                     return actions
         raise TryAgain(
             f"{self.name} cannot be switched: it is written all the time",
@@ -100,12 +99,12 @@ class MovePrimary:
         switching, move = self._switching, self._move
         if not self._belongs(table):
             waiting = switching.waiting(ports, table)
-            if move_of(table.parameters) is None:
+            if self._move_of(ports, table) is None:
                 yield f"{self.name}: marked as being moved {move}: nobody is to write it"
             if table.partition_keys:
                 yield f"{self.name}: {len(waiting)} partitions are switched to {self._places()}"
             yield f"{self.name}: belongs to {move.target}, by one call; the old place {table.location} becomes a copy"
-        elif move_of(table.parameters) is None:
+        elif self._move_of(ports, table) is None:
             yield f"{self.name} belongs to {move.target}"
             return
         yield f"{self.name}: the mark of the move is taken away, after a last look at the old place"
@@ -115,6 +114,9 @@ class MovePrimary:
         there = f", or to the copies that are there in {', '.join(adopted)}" if adopted else ""
         return f"{copies_directory(self.policy)}{there}"
 
+    def _move_of(self, ports: ReadPorts, table: Table) -> PrimaryMove | None:
+        return marks_table(ports.source, self.policy).move(table)
+
     def _belongs(self, table: Table) -> bool:
         return primary_of(table.parameters, kept(self.policy).default_cluster) == self._move.target
 
@@ -123,7 +125,7 @@ class MovePrimary:
         table = self._table(ports)
         if self._belongs(table):
             return table
-        if STAMP in table.parameters and move_of(table.parameters) is None:
+        if STAMP in table.parameters:
             raise ActNow(
                 f"{self.name} cannot be moved: it is a replica",
                 found=f"{STAMP}: {table.parameters[STAMP]}",
@@ -150,11 +152,11 @@ class MovePrimary:
                 expected="a table of the metastore",
                 next_step="correct the name: DATABASE.TABLE",
             )
-        under_way = move_of(table.parameters)
+        under_way = self._move_of(ports, table)
         if under_way is not None and under_way != self._move:
             raise ActNow(
                 f"{self.name} is being moved {under_way}",
-                found=f"its parameter {MOVING}",
+                found=f"the mark of that move in {COPY_MARKS.of(self.name.database)}",
                 expected=f"none, or that of a move {self._move}",
                 next_step="finish that first: " + command("twinhive", "move-primary", str(self.name), under_way.target),
             )
@@ -191,25 +193,41 @@ class MovePrimary:
 
     def _fenced(self, ports: WritePorts) -> bool:
         with hold_lease(ports, self._work, LeaseKind.PLACEMENT):
-            event_id = ports.source.current_event_id()
             table = self._table(ports)
-            if move_of(table.parameters) is not None:
+            if self._move_of(ports, table) is not None:
                 return True
             forget_old(ports.replica_files, self.policy)  # what a move before this one has left
-            return self._switching.fence(ports, table, event_id)
+            return self._switching.fence(ports, table)
 
     def _switched(self, ports: WritePorts) -> bool:
         with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease:
+            self._give_back(ports)
             table = self._table(ports)
             if self._belongs(table):
                 return True
             is_ready = not table.partition_keys or self._switching.switch_partitions(ports, lease, table)
             return is_ready and self._switching.switch_table(ports, lease)
 
-    def _finish(self, ports: WritePorts) -> None:
-        """Look at the old place once more, then take the mark of the move away. Raises ActNow for late files."""
+    def _give_back(self, ports: WritePorts) -> bool:
+        """Give back what a call of this run, or of one before it, has overwritten; True where something was."""
+        found = [
+            what
+            for call in remembered_old(ports.replica_files, self.policy)
+            for what in give_back(ports, self.name, call.event_id, call.homes)
+        ]
+        for what in found:
+            self.report(f"{what} was changed at the same time; it is as that change has left it")
+        return bool(found)
+
+    def _finish(self, ports: WritePorts) -> bool:
+        """Look at the old place once more, then take the mark of the move away; False where more has to be switched.
+
+        Raises ActNow for late files.
+        """
         switching = self._switching
         with hold_lease(ports, self._work, LeaseKind.PLACEMENT):
+            if self._give_back(ports):
+                return False
             if late := settle_old_place(ports, switching):
                 raise ActNow(
                     f"{self.name} has moved {self._move}; {len(late)} files came to the old place too late for it",
@@ -218,26 +236,9 @@ class MovePrimary:
                     next_step="copy these files to the new place, or remove them, then run the same command again",
                 )
             table = self._table(ports)
-            marked = marked_objects(ports.source, table, self.policy) if table.partition_keys else ()
-            stale = [values_of(one) for one in marked if our_mark(one, self.policy)]
-            remove_marks(ports, self.policy, self.name, stale)
-            self._take_fence_away(ports)
+            marked = MarksFound.read(marks_table(ports.source, self.policy), self.policy, self.name, table)
+            remove_marks(ports.replica, self.policy, self.name.table, list(marked.ours))
+            switching.take_fence_away(ports)
             forget_old(ports.replica_files, self.policy)
             clear_work(ports, self.policy)
-
-    def _take_fence_away(self, ports: WritePorts) -> None:
-        """Write the table without the mark of the move, as it is now: it was altered meanwhile, perhaps by others."""
-        for _ in range(_ROUNDS):
-            event_id = ports.source.current_event_id()
-            table = self._table(ports)
-            if move_of(table.parameters) is None:
-                return
-            free = table.with_parameters(without_fence(table.parameters))
-            if self._switching.alter(ports, free, event_id):
-                return
-        raise TryAgain(
-            f"{self.name} has moved {self._move}, and still bears the mark of the move",
-            found=f"another definition after each of {_ROUNDS} looks",
-            expected="nobody who alters it for a moment",
-            next_step="stop the jobs that alter it, then run the same command again",
-        )
+        return True

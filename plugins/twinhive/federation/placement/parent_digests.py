@@ -18,6 +18,14 @@ class Around:
 
 
 @dataclass(frozen=True)
+class BothSides:
+    """What is around a table's objects, and what is around their copies."""
+
+    objects: Around
+    copies: Around
+
+
+@dataclass(frozen=True)
 class Seen:
     """One look: the digest of each directory, and the states of those in them that were asked for."""
 

@@ -1,12 +1,14 @@
 """What the log says of a placement's tables since an event."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.names import TableName
-from twinhive.core.model.placement.copy_marks import CopyMark
+from twinhive.core.model.placement.copy_marks import CopyMark, object_name
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
+from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.core.ports import MetastoreReader
 from twinhive.federation.routing.log_tail import NEVER, LogTail, Reading, Touches
 from twinhive.hive.events.reader import position_at
@@ -37,7 +39,22 @@ class CopyNews:
     @property
     def tables(self) -> set[str]:
         """The tables that were touched."""
-        return {name.table for name in self.tail.touches if name.database == self.database}
+        return {name.table for name in self.tail.touches if name.database == self.database} - {COPY_MARKS.name}
+
+    @property
+    def marked(self) -> set[str] | None:
+        """The tables of which marks were written or taken away, by whomever; None: perhaps of all."""
+        if any(one.whole for _, one in self._of_marks):
+            return None
+        return {one.values[0] for _, one in self._of_marks if one.values}
+
+    @cached_property
+    def _written(self) -> frozenset[Values]:
+        return frozenset(one.values for _, one in self._of_marks)
+
+    @property
+    def _of_marks(self) -> Touches:
+        return self.tail.touches.get(COPY_MARKS.of(self.database), ())
 
     @property
     def is_whole(self) -> bool:
@@ -56,10 +73,26 @@ class CopyNews:
         """True when an object is what it was as of an event, and that is known."""
         return self.tail.is_same(TableName(self.database, table), values, after_event)
 
-    def is_current(self, table: str, values: Values, mark: CopyMark) -> bool:
+    def is_current(self, table: str, cluster: str, values: Values, mark: CopyMark) -> bool:
         """True for a copy that the log does not speak against; up to `begin` it was found fresh by who has read it."""
-        is_of_it = mark.is_of(self.tail.log_id, self.end.event_id)
-        return is_of_it and self.is_same(table, values, max(mark.event_id, self.begin))
+        return self._is_known(table, cluster, values, mark) and self.is_same(table, values, self._after(mark))
+
+    def is_touched(self, table: str, cluster: str, values: Values, mark: CopyMark) -> bool:
+        """True for a copy that an event speaks against, and nothing else."""
+        is_told = self._is_known(table, cluster, values, mark) and self.not_told(table, self._after(mark)) is None
+        return is_told and not self.is_same(table, values, self._after(mark))
+
+    def _is_known(self, table: str, cluster: str, values: Values, mark: CopyMark) -> bool:
+        """True for a mark of this log that was there when all was looked at up to `begin`, or is of a later event."""
+        if not mark.is_of(self.tail.log_id, self.end.event_id):
+            return False
+        if mark.event_id >= self.begin:
+            return True
+        # One that was written since then, and is of an event before: by a process that was frozen for long.
+        return self.marked is not None and (table, cluster, object_name(values)) not in self._written
+
+    def _after(self, mark: CopyMark) -> int:
+        return max(mark.event_id, self.begin)
 
 
 def read_news(log: MetastoreReader, policy: Policy, begin: Position, log_id: str) -> CopyNews:
@@ -141,4 +174,7 @@ def _read_to(log: MetastoreReader, reading: Reading, newest: int) -> None:
 
 
 def _reading(policy: Policy, begin: Position, log_id: str) -> Reading:
-    return Reading(log_id, begin.event_id, begin, policy.source.database, policy.follows)
+    marks = COPY_MARKS.of(policy.source.database)
+    return Reading(
+        log_id, begin.event_id, begin, policy.source.database, lambda name: name == marks or policy.follows(name)
+    )

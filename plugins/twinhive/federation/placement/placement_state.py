@@ -8,12 +8,14 @@ there is compared as one digest, however many partitions there are.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from twinhive.core.model.changes.events import Position
+from twinhive.core.model.placement.copy_marks import DirectoryState
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter, if_there
 from twinhive.federation.placement.copied_objects import CopyObject, line_of
-from twinhive.federation.placement.parent_digests import Around
+from twinhive.federation.placement.parent_digests import Around, BothSides
 from twinhive.federation.placement.placement_layout import position_path, record_path
 from twinhive.replication.dump.json_files import read_json, write_json
 from twinhive.replication.dump.shards import pack_lines, unpack_lines
@@ -24,7 +26,7 @@ class LookedAt:
     """Up to which event all has been looked at.
 
     touched   at which event a table was found changed last
-    around    of tables of which nothing was missing: the directories around their own, as they were then
+    around    of tables of which nothing was missing: the directories around theirs and their copies', as they were then
     marked    the oldest event that a mark of a table bears, None where it has none
     seen      when the position was found first, by our clock: 0 where that is not known
     """
@@ -32,7 +34,7 @@ class LookedAt:
     log_id: str
     position: Position
     touched: Mapping[str, int] = field(default_factory=dict)
-    around: Mapping[str, Around] = field(default_factory=dict)
+    around: Mapping[str, BothSides] = field(default_factory=dict)
     marked: Mapping[str, int | None] = field(default_factory=dict)
     seen: float = 0.0
 
@@ -52,7 +54,7 @@ def read_position(files: FileReader, policy: Policy, log_id: str) -> LookedAt | 
     said = read_json(files, position_path(policy))
     if said is None or (said["log"], said["fingerprint"]) != (log_id, policy.fingerprint):
         return None
-    around = {table: Around(tuple(one["directories"]), one["digest"]) for table, one in said.get("around", {}).items()}
+    around = {table: BothSides(*map(_around, both)) for table, both in said.get("around", {}).items()}
     position = Position(said["event"], said["time"], said["digest"])
     # Earlier versions have not written the last two.
     return LookedAt(
@@ -72,20 +74,26 @@ def write_position(files: FileWriter, policy: Policy, looked_at: LookedAt) -> No
         "touched": dict(looked_at.touched),
         "marked": dict(looked_at.marked),
         "seen": looked_at.seen,
-        "around": {
-            table: {"directories": list(one.directories), "digest": one.digest}
-            for table, one in looked_at.around.items()
-        },
+        "around": {table: [_fields(both.objects), _fields(both.copies)] for table, both in looked_at.around.items()},
     }
     write_json(files, position_path(policy), said)
 
 
+def _around(said: Mapping[str, Any]) -> Around:
+    return Around(tuple(said["directories"]), said["digest"])
+
+
+def _fields(around: Around) -> dict[str, Any]:
+    return {"directories": list(around.directories), "digest": around.digest}
+
+
 @dataclass(frozen=True)
 class CopyRecorded:
-    """An object of which a whole and fresh copy was at a place."""
+    """An object of which a whole and fresh copy was at a place, and that directory as it was."""
 
     what: CopyObject
     copy: str
+    directory: DirectoryState
 
 
 @dataclass(frozen=True)
@@ -106,8 +114,11 @@ def read_record(files: FileReader, policy: Policy, table: str, looked_at: Looked
     is_of_it = (said["table"], said["log"], said["fingerprint"]) == (table, looked_at.log_id, policy.fingerprint)
     if not is_of_it or said["event"] < looked_at.touched.get(table, 0):
         return None
-    fields = map(json.loads, lines)
-    return CopiedTable(said["event"], tuple(CopyRecorded(CopyObject.of_fields(one), one["copy"]) for one in fields))
+    return CopiedTable(said["event"], tuple(_recorded(json.loads(line)) for line in lines))
+
+
+def _recorded(fields: Mapping[str, Any]) -> CopyRecorded:
+    return CopyRecorded(CopyObject.of_fields(fields), fields["copy"], DirectoryState(*fields["copied"]))
 
 
 def write_record(
@@ -115,5 +126,5 @@ def write_record(
 ) -> None:
     """Remember that all that is wanted of a table has a copy, and where."""
     head = {"table": table, "log": log_id, "fingerprint": policy.fingerprint, "event": event_id}
-    lines = (line_of({**one.what.fields(), "copy": one.copy}) for one in copies)
+    lines = (line_of({**one.what.fields(), "copy": one.copy, "copied": one.directory.fields()}) for one in copies)
     files.write(record_path(policy, table), pack_lines([line_of(head), *lines]))

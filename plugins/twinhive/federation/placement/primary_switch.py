@@ -1,25 +1,36 @@
 """Let objects of a table be at home where their copies are: each must be there whole and fresh when it is switched."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Missing
 from twinhive.core.model.files import FileStatus, join, qualified
 from twinhive.core.model.names import TableName
-from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.placement.copy_marks import CLUSTER, TICKET, CopyMark, with_mark
-from twinhive.core.model.placement.touches import Values, ticket_of
+from twinhive.core.model.objects import DDL_TIME, Partition, Table
+from twinhive.core.model.placement.copy_marks import CLUSTER, CopyMark, DirectoryState, MarkedTable
+from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
+from twinhive.core.model.sets.own_tables import COPY_MARKS
+from twinhive.core.model.tjson import from_text
 from twinhive.core.ports import FileReader, Lease, ReadPorts, WritePorts
+from twinhive.core.ports.own_table_lookup import make_own_table
 from twinhive.federation.placement.copied_objects import Marked, values_of
-from twinhive.federation.placement.copy_freshness import marked_objects, our_mark
-from twinhive.federation.placement.former_locations import FilesBelow, OldPlace, remember_old
-from twinhive.federation.placement.lost_updates import restore_overwritten
-from twinhive.federation.placement.marking_copies import in_pieces, objects_now
+from twinhive.federation.placement.copy_freshness import is_ours, marked_objects, marks_table
+from twinhive.federation.placement.former_locations import (
+    BeforeSwitch,
+    FilesBelow,
+    OldPlace,
+    known_files,
+    remember_old,
+)
+from twinhive.federation.placement.marking_copies import in_pieces, objects_now, own_partition, write_marks
 from twinhive.federation.placement.placement_events import newest_news
 from twinhive.federation.placement.placement_layout import copies_directory, kept
 from twinhive.federation.placement.primary_directories import become_homes
-from twinhive.federation.routing.move_mark import PrimaryMove
+from twinhive.federation.placement.switch_recovery import give_back
+from twinhive.federation.routing.marks_table import MarksTable, marks_of, move_name
+from twinhive.federation.routing.move_mark import EVERY_CLUSTER, MOVE, PrimaryMove
 from twinhive.federation.routing.nested_directories import directory_states, states_like
 from twinhive.transfer.staged.listing import list_files
 
@@ -45,100 +56,147 @@ class Switching:
         """Return what is still at home at the old place: partitions, or the table."""
         return [values_of(one) for one in marked_objects(ports.source, table, self.policy) if not self.is_moved(one)]
 
-    def fence(self, ports: WritePorts, table: Table, event_id: int) -> bool:
-        """Mark the table, which was read after an event, as being moved; False when it was altered meanwhile."""
-        return self.alter(ports, table.with_parameters(self.move.fenced(table.parameters)), event_id)
+    def fence(self, ports: WritePorts, table: Table) -> bool:
+        """Mark the table as being moved; False when somebody else has marked a move of it meanwhile."""
+        own = make_own_table(ports.replica, COPY_MARKS, self.name.database, None)
+        said = self.move.parameters(MarkedTable.of(table))
+        try:
+            ports.replica.add_partitions([own_partition(own, (self.name.table, EVERY_CLUSTER, MOVE), said)])
+        except AlreadyThere:
+            if self._marked(ports).move(table) is None:
+                self.take_fence_away(ports)  # of an earlier table of this name
+            return False
+        return True
+
+    def take_fence_away(self, ports: WritePorts) -> None:
+        """Take the mark of a move away."""
+        if (own := self._marked(ports).table) is not None:
+            ports.replica.drop_partitions(own.name, [move_name(self.name.table)], delete_data=False)
 
     def switch_partitions(self, ports: WritePorts, lease: Lease, table: Table) -> bool:
         """Switch the partitions that wait, by as few calls as can be; False when one is not what was copied."""
         for some in in_pieces(self.waiting(ports, table), self.policy.options.partitions_per_call):
             event_id = ports.source.current_event_id()
-            there = objects_now(ports.replica, self.name, some)
-            switched = self._switched(ports, there, event_id)
-            if len(switched) < len(some):
+            _, there = objects_now(ports.replica, self.name, some)
+            homes = self._whole(ports, table, there, event_id)
+            if len(homes) < len(some):
                 return False
+            become_homes(ports.replica_files, self.policy, homes.values())
             lease.confirm()
-            become_homes(ports.replica_files, self.policy, [str(one.location) for one in switched])
-            ports.replica.alter_partitions([one for one in switched if isinstance(one, Partition)])
-            if list(restore_overwritten(ports, self.policy, self.name, there.keys(), event_id)):
+            if not self._alter_partitions(ports, there, homes):
                 return False
+            if give_back(ports, self.name, event_id, homes):
+                return False
+            self._mark_at_home(ports, table, homes, event_id)
         return True
 
     def switch_table(self, ports: WritePorts, lease: Lease) -> bool:
-        """Let the table belong to the other cluster, by one call; False when it is not what was copied.
-
-        Raises ChangedMeanwhile when another move of the table has begun.
-        """
+        """Let the table belong to the other cluster, by one call; False when it is not what was copied."""
         event_id = ports.source.current_event_id()
         table = ports.replica.table(self.name)
-        if table is None or (table.partition_keys and self.waiting(ports, table)):
+        if table is None or self._marked(ports).move(table) != self.move:
             return False
         if table.partition_keys:
-            ports.replica_files.make_directories(self.root)
-            become_homes(ports.replica_files, self.policy, [self.root])
-            switched: Marked = table.at(self.name, self.root)
-        elif found := self._switched(ports, {None: table}, event_id):
-            (switched,) = found
-            lease.confirm()
-            become_homes(ports.replica_files, self.policy, [str(switched.location)])
+            if self.waiting(ports, table):
+                return False
+            home = self.root
+            ports.replica_files.make_directories(home)
+            place = OldPlace(None, str(table.location), home, DirectoryState(0, 0), None)
+            remember_old(ports.replica_files, self.policy, BeforeSwitch(event_id, (place,)))
+        elif homes := self._whole(ports, table, {None: table}, event_id):
+            home = homes[None]
         else:
             return False
-        assert isinstance(switched, Table)
-        belongs = switched.with_parameters({**switched.parameters, CLUSTER: self.move.target})
-        return self.alter(ports, belongs, event_id, self.move.stamp)
+        become_homes(ports.replica_files, self.policy, [home])
+        lease.confirm()
+        return self._alter_table(ports, table, home) and not give_back(ports, self.name, event_id, {None: home})
 
-    def alter(self, ports: WritePorts, changed: Table, event_id: int, expected_stamp: str | None = None) -> bool:
-        """Alter the table, of which all was read after an event; False when somebody else has done so meanwhile."""
-        ticket = {TICKET: ticket_of(event_id, self.policy.replica.cluster)}
-        changed = changed.with_parameters({**changed.parameters, **ticket})
-        ports.replica.alter_table(self.name, changed, expected=expected_stamp)
-        return not list(restore_overwritten(ports, self.policy, self.name, [None], event_id))
+    def _alter_partitions(self, ports: WritePorts, there: Mapping[Values, Marked], homes: Mapping[Values, str]) -> bool:
+        """Switch partitions that are what was judged; False when one of them is not, by a last look right before."""
+        _, now = objects_now(ports.replica, self.name, there)
+        if not all(_is_same(one, now.get(values)) for values, one in there.items()):
+            return False
+        switched = [one.at(one.table, homes[values]) for values, one in now.items() if isinstance(one, Partition)]
+        try:
+            ports.replica.alter_partitions(switched)
+        except Missing:
+            return False  # dropped meanwhile
+        return True
 
-    def _switched(self, ports: WritePorts, there: Mapping[Values, Marked], event_id: int) -> list[Marked]:
-        """Return those objects that are whole and fresh at the new place, as they are when they are at home there."""
-        marks = self._fresh(ports, there, event_id)
-        homes = [mark.location for mark in marks.values()]
-        states = directory_states(ports.replica_files, homes, deep=homes)
-        ticket = ticket_of(event_id, self.policy.replica.cluster)
-        switched = []
-        for values, mark in marks.items():
-            one = there[values]
-            # As of now, and by the directory that is the primary's from now on.
-            new = replace(mark, event_id=event_id, directory=states[mark.location])
-            old = replace(new, location=qualified(str(one.location), ports.source_files.root))
-            # Until the table itself is switched its partitions have a copy at the new place, in the eyes of readers.
-            kept = new if isinstance(one, Partition) else None
-            parameters = with_mark(one.parameters, self.move.source, old, ticket)
-            parameters = with_mark(parameters, self.move.target, kept, ticket)
-            name = one.table if isinstance(one, Partition) else one.name
-            switched.append(one.at(name, mark.location).with_parameters(parameters))
-        return switched
+    def _alter_table(self, ports: WritePorts, table: Table, home: str) -> bool:
+        """Switch a table that is what was judged, and still is when the metastore compares its time; else False."""
+        belongs = table.at(self.name, home).with_parameters({**table.parameters, CLUSTER: self.move.target})
+        if self._marked(ports).move(table) != self.move or not _is_same(table, ports.replica.table(self.name)):
+            return False
+        try:
+            ports.replica.alter_table(self.name, belongs, expected=table.parameters.get(DDL_TIME), of_key=DDL_TIME)
+        except (ChangedMeanwhile, Missing):
+            return False
+        return True
 
-    def _fresh(self, ports: WritePorts, there: Mapping[Values, Marked], event_id: int) -> dict[Values, CopyMark]:
-        """Return the marks of copies that hold, file by file, what their objects hold now; remember these files.
+    def _mark_at_home(self, ports: WritePorts, table: Table, homes: Mapping[Values, str], event_id: int) -> None:
+        """Mark partitions as whole on the other cluster, where they are at home: until the table itself is switched.
 
-        They are listed before the directories are looked at: so they are those that were copied.
+        The call itself is the one event that has touched them.
+        """
+        news = newest_news(ports.source, self.policy, event_id, ports.source.log_id())
+        states = directory_states(ports.replica_files, homes.values(), deep=homes.values())
+        touched = Counter(one.values for _, one in news.of(self.name.table))
+        log_id, end, identity = news.tail.log_id, news.end.event_id, MarkedTable.of(table)
+        marks = {
+            values: CopyMark(home, log_id, end, home, states[home], states[home], identity, 0, 0)
+            for values, home in homes.items()
+            if touched[values] == 1 and home in states
+        }
+        write_marks(ports.replica, self.policy, self.name, marks)
+
+    def _marked(self, ports: ReadPorts) -> MarksTable:
+        return marks_table(ports.source, self.policy)
+
+    def _whole(
+        self, ports: WritePorts, table: Table, there: Mapping[Values, Marked], event_id: int
+    ) -> dict[Values, str]:
+        """Return the new places of objects that hold, file by file, what these hold now; remember what they hold.
+
+        The old files are listed before the directories are looked at: so they are those that were copied.
         """
         log_id, newest, root = ports.source.log_id(), ports.source.current_event_id(), ports.source_files.root
-        marks = {values: mark for values, one in there.items() if (mark := our_mark(one, self.policy))}
-        marks = {values: mark for values, mark in marks.items() if mark.is_of(log_id, newest)}
+        kept = marks_of(self._marked(ports), table, self.move.target, there)
+        marks = {
+            values: mark
+            for values, mark in kept.items()
+            if mark.is_of(log_id, newest) and is_ours(mark, self.policy, self.name.table)
+        }
         if not marks:
             return {}
         news = newest_news(ports.source, self.policy, min(mark.event_id for mark in marks.values()), log_id, newest)
         places = {values: qualified(str(there[values].location), root) for values in marks}
         old = statuses_below(ports.source_files, places)
         states = states_like(ports.source_files, {places[values]: mark.directory for values, mark in marks.items()})
+        copies = states_like(ports.replica_files, {mark.location: mark.copy for mark in marks.values()})
         marks = {
             values: mark
             for values, mark in marks.items()
-            if states.get(places[values]) == mark.directory and news.is_same(self.name.table, values, mark.event_id)
+            if states.get(places[values]) == mark.directory
+            and copies.get(mark.location) == mark.copy
+            and news.is_same(self.name.table, values, mark.event_id)
         }
         new = statuses_below(ports.replica_files, {values: mark.location for values, mark in marks.items()})
         marks = {values: mark for values, mark in marks.items() if lengths(old[values]) == lengths(new[values])}
+        held = (
+            OldPlace(values, places[values], mark.location, mark.copy, known_files(old[values]))
+            for values, mark in marks.items()
+        )
         if marks:
-            held = {OldPlace(values, places[values]): old[values] for values in marks}
-            remember_old(ports.replica_files, self.policy, event_id, held)
-        return marks
+            remember_old(ports.replica_files, self.policy, BeforeSwitch(event_id, tuple(held)))
+        return {values: mark.location for values, mark in marks.items()}
+
+
+def _is_same(one: Marked | None, other: Marked | None) -> bool:
+    """True for an object that was read twice; two servers may tell its parameters in another order."""
+    if one is None or other is None:
+        return False
+    return replace(one, thrift="") == replace(other, thrift="") and from_text(one.thrift) == from_text(other.thrift)
 
 
 def statuses_below(files: FileReader, places: Mapping[Values, str]) -> dict[Values, dict[str, FileStatus]]:

@@ -1,25 +1,31 @@
 """Put copies in their places, each by one rename; then mark those whose originals are still what was copied."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from twinhive.core.directory_marks.staging import own_staging
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName
-from twinhive.core.model.placement.copy_marks import CopyMark, mark_on
+from twinhive.core.model.placement.copy_marks import CopyMark, MarkedTable
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.ports import Lease, WritePorts
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.core.threads.parallel_map import in_threads
-from twinhive.federation.placement.copied_objects import CopyObject, Marked
-from twinhive.federation.placement.copy_directories import discard_list, place_of, put_in_place
-from twinhive.federation.placement.copy_lists import CopyList, ListedCopies, lists_there, objects_of
-from twinhive.federation.placement.lost_updates import changed_meanwhile, restore_overwritten
+from twinhive.federation.placement.copied_objects import CopyObject
+from twinhive.federation.placement.copy_directories import (
+    WholeCopy,
+    discard_list,
+    place_of,
+    put_in_place,
+    whole_copies,
+)
+from twinhive.federation.placement.copy_lists import CopyList, ListedCopies, content_of, lists_there, objects_of
 from twinhive.federation.placement.marking_copies import objects_now, write_marks
 from twinhive.federation.placement.placement_events import NewsSinceList
 from twinhive.federation.placement.unchanged_objects import Unchanged
-from twinhive.transfer.staged.staged_files import base_directory, unfinished_directory
+from twinhive.transfer.staged.staged_files import CopyItem, base_directory, unfinished_directory
 
 
 @dataclass(frozen=True)
@@ -105,30 +111,21 @@ class _Publishing:
         there = {one: objects[one] for one, is_placed in zip(objects, placed, strict=True) if is_placed}
         # The log before the objects: whatever happens meanwhile comes after the event that the mark bears.
         news = since.so_far(policy)
-        now = objects_now(self.ports.replica, name, [one.values for one in there])
+        table, now = objects_now(self.ports.source, name, [one.values for one in there])
         unchanged = Unchanged(self.ports, policy, news, now).of(there)
-        marks = {
-            one.values: _mark(place_of(policy, listed, one), listed, news.end.event_id, one, objects)
-            for one in unchanged
-        }
-        self._mark(name, now, marks, news.end.event_id)
+        copies = whole_copies(files, {one: place_of(policy, listed, one) for one in unchanged}, objects)
+        marks: dict[Values, CopyMark] = {}
+        if table is not None:
+            identity = MarkedTable.of(table)
+            marks = {
+                one.values: _mark(listed, news.end.event_id, one, objects[one], copy, identity)
+                for one, copy in copies.items()
+            }
+        write_marks(self.ports.replica, policy, name, marks)
         self._marked.update((name, values) for values in marks)
         # An older list's objects that have changed are in the newest, or need no copy any more.
         changed = len(objects) - len(marks) if listed == self.newest else 0
         self._count(marks, changed)
-
-    def _mark(self, name: TableName, now: dict[Values, Marked], marks: dict[Values, CopyMark], event_id: int) -> None:
-        policy = self.work.policy
-        due = {values: mark for values, mark in marks.items() if not self._is_marked(now[values], mark)}
-        if due:
-            write_marks(self.ports, policy, now, due, event_id)
-            for restored in restore_overwritten(self.ports, policy, name, due.keys(), event_id):
-                self.work.report(changed_meanwhile(name, restored))
-
-    def _is_marked(self, one: Marked, mark: CopyMark) -> bool:
-        """True for what an earlier try of the same list has marked."""
-        there = mark_on(one.parameters, self.work.policy.replica.cluster)
-        return there is not None and there.location == mark.location
 
     def _count(self, marks: dict[Values, CopyMark], changed: int) -> None:
         done = self.done
@@ -141,7 +138,23 @@ class _Publishing:
         )
 
 
-def _mark(place: str, listed: CopyList, event_id: int, one: CopyObject, objects: ListedCopies) -> CopyMark:
-    items = objects[one]
-    length = sum(item.length for item in items)
-    return CopyMark(place, listed.log_id, event_id, one.directory, len(items), length)
+def _mark(
+    listed: CopyList,
+    event_id: int,
+    one: CopyObject,
+    items: Sequence[CopyItem],
+    copy: WholeCopy,
+    table: MarkedTable,
+) -> CopyMark:
+    return CopyMark(
+        location=copy.place,
+        log_id=listed.log_id,
+        event_id=event_id,
+        original=one.location,
+        directory=one.directory,
+        copy=copy.directory,
+        table=table,
+        files=len(items),
+        bytes=sum(item.length for item in items),
+        content=content_of(items),
+    )

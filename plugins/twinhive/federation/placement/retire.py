@@ -1,5 +1,6 @@
 """Give a placement up: its marks go, then its directories."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,15 +11,13 @@ from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.placement.copy_marks import primary_of
-from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import Lease, MetastoreReader, ReadPorts, WritePorts
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
-from twinhive.federation.placement.copied_objects import values_of
-from twinhive.federation.placement.copy_freshness import marked_objects, our_mark
+from twinhive.federation.placement.copy_freshness import marked_objects, marks_table, our_marks
 from twinhive.federation.placement.list_copies import clear_work
-from twinhive.federation.placement.lost_updates import remove_marks
+from twinhive.federation.placement.marking_copies import remove_marks
 from twinhive.federation.placement.placement_layout import copies_directory, kept
 from twinhive.federation.placement.primary_directories import homes
 from twinhive.federation.placement.unused_copies import owned_copies
@@ -33,7 +32,7 @@ class RetirePlacement:
 
     def plan(self, ports: ReadPorts) -> list[str]:
         """Say what would go. Raises Foreign when a table has its data among the copies."""
-        marked = dict(_marked(ports.source, self.policy))
+        marked = _marked(ports.source, self.policy)
         lines = [f"{name}: the marks of {len(some)} copies would be taken away" for name, some in marked.items()]
         directory = copies_directory(self.policy)
         if ports.replica_files.status(directory) is None:
@@ -46,8 +45,8 @@ class RetirePlacement:
         """Do it; run again after a kill, it goes on. Raises Foreign, LeaseHeld."""
         lines = []
         with hold_lease(ports, Work(self.policy, holder=self.holder), LeaseKind.PLACEMENT) as lease:
-            for name, some in dict(_marked(ports.source, self.policy)).items():
-                removed = remove_marks(ports, self.policy, name, some)
+            for name, some in _marked(ports.source, self.policy).items():
+                removed = remove_marks(ports.replica, self.policy, name.table, some)
                 lines.append(f"{name}: the marks of {removed} copies are taken away")
             lease.confirm()
             if owned := owned_copies(ports.replica_files, self.policy):
@@ -71,20 +70,19 @@ def _taken_away(ports: WritePorts, lease: Lease, owned: Owned) -> Iterator[str]:
         yield f"{one} stays: a table that was moved is at home there"
 
 
-def _marked(metastore: MetastoreReader, policy: Policy) -> Iterator[tuple[TableName, list[Values]]]:
-    """Yield what bears marks of the placement, by table. Raises Foreign for data among the copies, before any."""
-    found = []
+def _marked(metastore: MetastoreReader, policy: Policy) -> dict[TableName, list[str]]:
+    """Return what bears marks of the placement, by table. Raises Foreign for data among the copies, before any."""
     for name in metastore.table_names(policy.source.database):
         table = metastore.table(TableName(policy.source.database, name))
         if table is None:
             continue
         _refuse_data(table, table.location, policy)
-        some = []
         for one in marked_objects(metastore, table, policy):
             _refuse_data(table, one.location, policy)
-            some += [values_of(one)] if our_mark(one, policy) else []
-        found += [(table.name, some)] if some else []
-    yield from found
+    found: dict[TableName, list[str]] = defaultdict(list)
+    for kept_mark, _ in our_marks(marks_table(metastore, policy), policy):
+        found[TableName(policy.source.database, kept_mark.table)].append(kept_mark.object)
+    return found
 
 
 def _refuse_data(table: Table, location: str | None, policy: Policy) -> None:

@@ -7,11 +7,10 @@ from twinhive.core.directory_marks.directories import Owned, proven
 from twinhive.core.model.errors import Missing
 from twinhive.core.model.files import is_below, relative_to
 from twinhive.core.model.names import TableName
-from twinhive.core.model.objects import Parameters
-from twinhive.core.model.placement.copy_marks import mark_on
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter, Lease, MetastoreReader, WritePorts
 from twinhive.federation.placement.placement_layout import copies_directory, copies_mark, unused_path
+from twinhive.federation.routing.marks_table import MarksTable
 from twinhive.replication.dump.json_files import read_json, write_json
 
 OF_TABLE = "user.twinhive.copy-of"
@@ -105,18 +104,11 @@ def _overlap(place: str, directory: str) -> bool:
 
 
 def _places(metastore: MetastoreReader, policy: Policy, name: TableName) -> Iterator[str]:
+    marked = MarksTable(metastore, name.database, most=policy.options.partitions_per_call)
+    yield from (one.mark.location for one in marked.every(table=name.table) if one.mark)
     table = metastore.table(name)
     if table is None:
         return
-    yield from filter(None, (table.location, _marked(table.parameters, policy)))
-    if not table.partition_keys:
-        return
-    names, most = metastore.partition_names(name), policy.options.partitions_per_call
-    for start in range(0, len(names), most):
-        for one in metastore.partitions(name, names[start : start + most]):
-            yield from filter(None, (one.location, _marked(one.parameters, policy)))
-
-
-def _marked(parameters: Parameters, policy: Policy) -> str | None:
-    mark = mark_on(parameters, policy.replica.cluster)
-    return mark.location if mark else None
+    yield from filter(None, [table.location])
+    if table.partition_keys:
+        yield from (place for _, place in metastore.partition_locations(table) if place)

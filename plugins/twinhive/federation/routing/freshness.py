@@ -1,11 +1,11 @@
-"""Which copies are what their objects are now: nothing in the log has touched these since, nor their directories."""
+"""Which copies are what their objects are now: nothing in the log has touched these since, nor either directory."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 
 from twinhive.core.model.changes.events import Position
-from twinhive.core.model.errors import ActNow
+from twinhive.core.model.errors import ActNow, TwinhiveError
 from twinhive.core.model.names import TableName
 from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
 from twinhive.core.model.placement.touches import Values
@@ -57,12 +57,18 @@ class FollowedLog:
 
 @dataclass
 class Freshness:
-    """Judges copies. The log is read once, from the oldest event asked for; directories only where `look` is given."""
+    """Judges copies. The log is read once, from the oldest event asked for; directories only where `look` is given.
+
+    Both are looked at: the object's own directory, and the one that a mark names. Each is looked at once. `patient`:
+    where a file system of copies does not answer, they count as stale; else that is an error.
+    """
 
     log: MetastoreReader
     look: StatesOf | None
     read: Callable[[MetastoreReader, int], LogTail] = read_tail
+    patient: bool = False
     _tail: LogTail | None = field(default=None, init=False)
+    _seen: dict[tuple[str, bool], DirectoryState | None] = field(default_factory=dict, init=False)
 
     def stale(
         self, table: TableName, marks: Mapping[Values, CopyMark], places: Mapping[Values, str]
@@ -74,10 +80,31 @@ class Freshness:
         tail = self._between(min(events), max(events))
         found = {values: tail.stale(mark, table, values) for values, mark in marks.items()}
         if self.look is not None:
-            current = [values for values, why in found.items() if why is None]
-            states = self.look({places[values]: marks[values].directory for values in current})
-            found |= {values: _changed(marks[values], states.get(places[values])) for values in current}
+            current = {values: marks[values] for values, why in found.items() if why is None}
+            found |= self._looked_at(current, places)
         return {values: why for values, why in found.items() if why is not None}
+
+    def _looked_at(self, marks: Mapping[Values, CopyMark], places: Mapping[Values, str]) -> dict[Values, str | None]:
+        """Say which copies are not what they were, or not of what is there, by their directories."""
+        originals = self._states({places[values]: mark.directory for values, mark in marks.items()})
+        found = {values: why_changed(mark, originals[places[values]]) for values, mark in marks.items()}
+        current = {values: mark for values, mark in marks.items() if found[values] is None}
+        try:
+            copies = self._states({mark.location: mark.copy for mark in current.values()})
+        except TwinhiveError as error:
+            if not self.patient:
+                raise
+            return found | dict.fromkeys(current, f"its directory cannot be looked at: {error.words.what}")
+        return found | {values: why_written(mark, copies[mark.location]) for values, mark in current.items()}
+
+    def _states(self, known: Mapping[str, DirectoryState]) -> dict[str, DirectoryState | None]:
+        """Return directories as they are to be compared with what is known of them; None for one that is not there."""
+        assert self.look is not None
+        asked = {place: (place, bool(state.below)) for place, state in known.items()}
+        if new := {place: known[place] for place, key in asked.items() if key not in self._seen}:
+            found = self.look(new)
+            self._seen |= {asked[place]: found.get(place) for place in new}
+        return {place: self._seen[key] for place, key in asked.items()}
 
     def _between(self, first: int, last: int) -> LogTail:
         """Return a tail that begins with an event at the latest, and ends with another, if the log has that one."""
@@ -86,5 +113,13 @@ class Freshness:
         return self._tail
 
 
-def _changed(mark: CopyMark, state: DirectoryState | None) -> str | None:
-    return None if state == mark.directory else "files of the object were written without an event"
+def why_changed(mark: CopyMark, directory: DirectoryState | None) -> str | None:
+    """Say why a copy is not of what is there, by its object's directory as it is now; None where that is the same."""
+    return None if directory == mark.directory else "files of the object were written without an event"
+
+
+def why_written(mark: CopyMark, copy: DirectoryState | None) -> str | None:
+    """Say why a copy is not what it was made, by its own directory as it is now; None where it is."""
+    if copy is None:
+        return "its directory is gone"
+    return None if copy == mark.copy else "the copy itself was written"

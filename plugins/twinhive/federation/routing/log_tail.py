@@ -6,13 +6,14 @@ that they may concern: against no others.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.errors import LogBroken
 from twinhive.core.model.names import TableName
-from twinhive.core.model.placement.copy_marks import TICKET, CopyMark
+from twinhive.core.model.placement.copy_marks import CopyMark
 from twinhive.core.model.placement.touches import Touch, Values, touched_at, touches_of
+from twinhive.core.model.sets.own_tables import is_own
 from twinhive.core.ports import EventLog
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_errors import UnreadableEvent
@@ -82,8 +83,8 @@ class LogTail:
         return self.not_told(table, after_event) is None and self.touched_at(table, values, after_event) is None
 
 
-def _any(_name: TableName) -> bool:
-    return True
+def _any(name: TableName) -> bool:
+    return not is_own(name.table)
 
 
 @dataclass
@@ -203,10 +204,7 @@ def _read(row: EventRow) -> Iterator[Touch | Wide]:
         yield Wide(row.event_id, database, f"event {row.event_id}: {row.event_type}")
         return
     try:
-        for touch in touches_of(decode_event(row).change):
-            # Of the parameters that an event leaves only the ticket is asked for, and many touches are held.
-            ticket = (touch.after or {}).get(TICKET)
-            yield replace(touch, after=None if ticket is None else {TICKET: ticket})
+        yield from touches_of(decode_event(row).change)
     except UnreadableEvent as error:
         if database and row.table:
             yield Touch(TableName(database, row.table.lower()), whole=True)

@@ -1,13 +1,16 @@
-"""The mark on a table whose primary is being moved to another cluster: while it is there, nobody is to write it."""
+"""The mark of a table whose primary is being moved to another cluster: while it is there, nobody is to write it."""
 
 import json
 from dataclasses import dataclass
 
-from twinhive.core.model.marks import STAMP
 from twinhive.core.model.objects import Parameters
+from twinhive.core.model.placement.copy_marks import MarkedTable
 
-MOVING = "twinhive.moving"
-"""On a table: from which cluster to which its primary is being moved."""
+MOVE = "#move"
+"""What the table of marks calls it, where a mark of a copy names an object: no value of a partition is escaped so."""
+EVERY_CLUSTER = "*"
+"""No cluster has this name."""
+_MOVING = "twinhive.moving"
 
 
 @dataclass(frozen=True)
@@ -20,26 +23,18 @@ class PrimaryMove:
     def __str__(self) -> str:
         return f"from {self.source} to {self.target}"
 
-    @property
-    def stamp(self) -> str:
-        """What the metastore compares when the table is switched: another move writes another one."""
-        return f"moving {self}"
+    def parameters(self, table: MarkedTable) -> dict[str, str]:
+        """Return the parameters of the mark's partition."""
+        fields = {"from": self.source, "to": self.target, "table": table.fields()}
+        return {_MOVING: json.dumps(fields, ensure_ascii=False, separators=(",", ":"))}
 
-    def fenced(self, parameters: Parameters) -> dict[str, str]:
-        """Return a table's parameters with the mark."""
-        text = json.dumps({"from": self.source, "to": self.target}, ensure_ascii=False, separators=(",", ":"))
-        return {**parameters, MOVING: text, STAMP: self.stamp}
-
-
-def without_fence(parameters: Parameters) -> dict[str, str]:
-    """Return a table's parameters without the mark of any move."""
-    return {key: value for key, value in parameters.items() if key not in (MOVING, STAMP)}
-
-
-def move_of(parameters: Parameters) -> PrimaryMove | None:
-    """Return the move that a table is in; None without one, or where nobody can read it."""
-    try:
-        said = json.loads(parameters.get(MOVING, "null"))
-        return None if said is None else PrimaryMove(str(said["from"]), str(said["to"]))
-    except (ValueError, TypeError, KeyError):
-        return None
+    @classmethod
+    def read(cls, parameters: Parameters, table: MarkedTable) -> "PrimaryMove | None":
+        """Read the mark of a table; None for one of another table, and where nobody can read it."""
+        try:
+            said = json.loads(parameters[_MOVING])
+            if MarkedTable.parse(said["table"]).is_another(table):
+                return None
+            return cls(str(said["from"]), str(said["to"]))
+        except (ValueError, TypeError, KeyError):
+            return None

@@ -8,15 +8,16 @@ from twinhive.core.model.errors import ActNow, TableMoving
 from twinhive.core.model.names import TableName, partition_name, unescape_path_name
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.objects import Partition, Table, TableKind
-from twinhive.core.model.placement.copy_marks import CLUSTER, CopyMark, mark_on, primary_of
+from twinhive.core.model.placement.copy_marks import CLUSTER, CopyMark, primary_of
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.remotes.definitions import REMOTE
+from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.core.model.thrift_objects import partition_key_types, view_text
 from twinhive.core.ports import MetastoreReader
 from twinhive.federation.remotes.kept_remotes import NO_CONNECTORS, database_definition
 from twinhive.federation.routing.cluster_choice import Nowhere, Routed, route
 from twinhive.federation.routing.freshness import Freshness
-from twinhive.federation.routing.move_mark import MOVING, move_of
+from twinhive.federation.routing.marks_table import MarksTable, marks_of
 from twinhive.federation.routing.predicates import Disjunction, Predicate, judge_of, not_known
 from twinhive.federation.routing.residence import ClusterStorageDescriptor, ObjectResidence, TableResidence
 from twinhive.federation.routing.uses import ReadTable, StatementUses, may_be_path
@@ -80,6 +81,7 @@ class Resolver:
     read_view: ReadView
     _tables: dict[TableName, Table | None] = field(default_factory=dict)
     _remote_databases: dict[str, bool] = field(default_factory=dict)
+    _kept: dict[str, MarksTable] = field(default_factory=dict)
 
     def route(self, uses: StatementUses, chosen: str | None) -> Routed | Nowhere:
         """Return where a statement runs. Raises ActNow for one that touches what nobody can find."""
@@ -108,11 +110,11 @@ class Resolver:
         return table
 
     def _output(self, table: Table) -> TableResidence:
-        move = move_of(table.parameters)
+        move = self._marks(table.name.database).move(table)
         if move is not None:
             raise TableMoving(
                 f"{table.name} is being moved {move}: until that has ended nobody is to write it",
-                found=f"its parameter {MOVING}",
+                found=f"the mark of a move in {COPY_MARKS.of(table.name.database)}",
                 expected="none",
                 next_step="wait; if nobody moves it any more, end the move: "
                 + command("twinhive", "move-primary", str(table.name), move.target),
@@ -124,6 +126,12 @@ class Resolver:
         if primary not in self.clusters.names:
             raise _of_no_cluster(table.name, primary, self.clusters)
         return primary
+
+    def _marks(self, database: str) -> MarksTable:
+        """Return the marks of a database; a table of somebody else in their place holds none."""
+        if database not in self._kept:
+            self._kept[database] = MarksTable(self.metastore, database)
+        return self._kept[database]
 
     def _table(self, name: TableName) -> Table | None:
         if name not in self._tables:
@@ -197,7 +205,8 @@ class Resolver:
         return found
 
     def _places(self, table: Table, primary: str, objects: Mapping[Values, Table | Partition]) -> list[ObjectResidence]:
-        stale = {cluster: self._stale(table, objects, cluster) for cluster in self.clusters.names if cluster != primary}
+        others = [cluster for cluster in self.clusters.names if cluster != primary]
+        stale = {cluster: self._stale(table, objects, cluster) for cluster in others}
         found = []
         for values, one in objects.items():
             places = [ClusterStorageDescriptor(primary, one.location or "", is_primary=True)]
@@ -213,7 +222,7 @@ class Resolver:
     def _stale(
         self, table: Table, objects: Mapping[Values, Table | Partition], cluster: str
     ) -> dict[Values, tuple[CopyMark, str | None]]:
-        marks = {values: mark for values, one in objects.items() if (mark := mark_on(one.parameters, cluster))}
+        marks = marks_of(self._marks(table.name.database), table, cluster, objects)
         places = {values: objects[values].location or "" for values in marks}
         why = self.freshness.stale(table.name, marks, places)
         return {values: (mark, why.get(values)) for values, mark in marks.items()}

@@ -51,7 +51,7 @@ class RoutingWiring:
     def freshness(self, *, looks: bool = True, followed: FollowedLog | None = None) -> Freshness:
         """Return what judges copies, as they are from now on. `looks`: at directories, too."""
         read = read_tail if followed is None else followed.tail
-        return Freshness(self.metastore, self._states if looks else None, read)
+        return Freshness(self.metastore, self._states if looks else None, read, patient=followed is None)
 
     def placement_of(self, lacks: Lacks) -> PlacedCopy:
         """Return the placement that copies what a cluster lacks of a table, or why none does."""

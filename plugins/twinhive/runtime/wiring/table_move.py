@@ -13,7 +13,7 @@ from twinhive.core.model.next_steps import command
 from twinhive.core.model.placement.copy_marks import ROOT, primary_of
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import WritePorts
-from twinhive.federation.routing.move_mark import move_of
+from twinhive.federation.routing.marks_table import MarksTable
 from twinhive.runtime.settings import Configuration, PlacementSettings, Resolve
 from twinhive.runtime.settings.policies import TablesSettings
 from twinhive.runtime.wiring.cluster_wiring import ClustersWiring
@@ -122,10 +122,11 @@ class MoveWiring:
         """Return the cluster that the table comes from; any other, where it is at home already, or is not there."""
         default = self.configuration.default_cluster_of(self.target)
         others = [one for one in self.configuration.clusters_of_metastore(self.target) if one != self.target]
-        table = ClustersWiring(self.configuration, self.resolve).metastore(self.target).table(self.name)
+        metastore = ClustersWiring(self.configuration, self.resolve).metastore(self.target)
+        table = metastore.table(self.name)
         if table is None:
             return others[0]
-        move = move_of(table.parameters)
+        move = MarksTable(metastore, self.name.database).move(table)
         home = move.source if move else primary_of(table.parameters, default)
         if home != self.target and home not in others:
             raise ActNow(

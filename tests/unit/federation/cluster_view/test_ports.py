@@ -15,20 +15,19 @@ from tests.support.servers.running_gateway import RunningGateway
 from tests.support.wire.wire_messages import request
 from tests.support.wire.wire_metastore import client_of
 from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld
+from tests.support.worlds.kept_marks import a_mark, put_mark, put_move
 from tests.unit.federation.placement.test_copies import CHANGES, a_world
 from twinhive.core.model.errors import Unreachable
 from twinhive.core.model.names import TableName, partition_name
-from twinhive.core.model.placement.copy_marks import with_mark
-from twinhive.core.model.placement.touches import ticket_of
 from twinhive.core.model.thrift_objects import fresh_partition
 from twinhive.core.model.tjson import from_text, to_text
 from twinhive.federation.cluster_view.cluster_port import ClusterPort, DefaultPort, Port
 from twinhive.federation.cluster_view.request_admission import Asks, Entrance, PortCall, Refusal
 from twinhive.federation.cluster_view.visibility_rules import Sight
-from twinhive.federation.cluster_view.visible_objects import without_marks
 from twinhive.federation.gateway.isolation import RemoteLimits
 from twinhive.federation.routing.freshness import Freshness
-from twinhive.federation.routing.nested_directories import directory_states, states_like
+from twinhive.federation.routing.move_mark import PrimaryMove
+from twinhive.federation.routing.nested_directories import directory_states
 from twinhive.hive.adapters.hive.thrift_json import struct_of
 
 ROOTS = {"east": "hdfs://east", "north": "hdfs://north"}
@@ -37,10 +36,7 @@ NORTH = Sight("north", ROOTS, "east", (f"{COPIES_ROOT}/near",))
 
 
 def the_port(world: CopiesWorld, sight: Sight = NORTH) -> ClusterPort:
-    def look(places: Any) -> Any:
-        return states_like(world.files, places)
-
-    return ClusterPort(world.metastore, sight, lambda: Freshness(world.metastore, look))
+    return ClusterPort(world.metastore, sight, lambda: Freshness(world.metastore, world.look))
 
 
 @contextmanager
@@ -73,7 +69,6 @@ def test_fresh_copies_are_shown_in_the_place_of_their_objects() -> None:
     with clients(world, the_port(world)) as (client, _):
         plain = table_at(client, "plain")
         assert plain.sd.location == marks["plain"].location
-        assert not [key for key in plain.parameters if key.startswith("twinhive.cop")]
         shown = places(client)
         assert shown["1"] == marks["orders day=1"].location
         assert len(shown) == 3
@@ -109,7 +104,7 @@ def test_what_has_changed_is_absent_at_once_and_never_shown_as_its_copy(name: st
         places(client)  # whatever a port might remember
         CHANGES[name](world.users)
         fresh = world.fresh()
-        for table in world.metastore.table_names("sales"):
+        for table in world.tables():
             if world.users.table(table).location is None:
                 continue
             shown = {
@@ -207,7 +202,6 @@ def test_new_tables_are_placed_where_their_database_says_and_belong_to_the_clust
         assert found is not None
         assert found.location == "hdfs://north/sales/fresh-32-one"
         assert found.parameters["twinhive.cluster"] == "north"
-        assert not [key for key in found.parameters if key.startswith("twinhive.cop")]
         # What was read there is written back as it is, and the cluster's name cannot be lost.
         seen = table_at(client, "fresh one")
         assert seen.sd.location == found.location
@@ -311,7 +305,7 @@ def test_a_table_that_was_moved_is_at_home_where_its_copies_were() -> None:
     world = a_settled_world()
     mark = world.fresh()["plain"]
     table = world.users.table("plain")
-    parameters = {**without_marks(table.parameters), "twinhive.cluster": "north"}
+    parameters = {**table.parameters, "twinhive.cluster": "north"}
     world.metastore._tables[table.name] = table.at(table.name, mark.location).with_parameters(parameters)
     for port in (the_port(world), DefaultPort(world.metastore, replace(NORTH, cluster="east"))):
         with clients(world, port) as (client, spoken):
@@ -348,21 +342,19 @@ def test_a_partition_that_was_moved_is_altered_where_it_is_and_no_other_is_put_t
 def test_while_a_table_is_moved_nobody_writes_it_and_both_sides_read_what_they_have() -> None:
     world = a_settled_world()
     one, mark = world.users.partition("orders", ("1",)), world.fresh()["orders day=1"]
-    old = replace(mark, location=str(one.location), event_id=world.metastore.current_event_id())
-    state = directory_states(world.north, [mark.location])[mark.location]
-    marks = {cluster: replace(at, directory=state) for cluster, at in (("east", old), ("north", mark))}
-    parameters = one.parameters
-    for cluster, at in marks.items():
-        at = replace(at, event_id=old.event_id)
-        parameters = with_mark(parameters, cluster, at, ticket_of(old.event_id, "north"))
-    world.metastore.alter_partitions([one.at(one.table, mark.location).with_parameters(parameters)])
-    world.users.set_parameters("orders", {"twinhive.moving": '{"from":"east","to":"north"}'})
+    old, state = str(one.location), directory_states(world.north, [mark.location])[mark.location]
+    world.metastore.alter_partitions([one.at(one.table, mark.location)])
+    moved, was = world.users.partition("orders", ("1",)), directory_states(world.files, [old])[old]
+    put_mark(world.metastore, moved, "east", a_mark(world.metastore, moved, old, directory=state, copy=was))
+    put_mark(
+        world.metastore, moved, "north", a_mark(world.metastore, moved, mark.location, directory=state, copy=state)
+    )
+    put_move(world.metastore, world.users.table("orders"), PrimaryMove("east", "north"))
 
-    def look(places: Any) -> Any:
-        return {**states_like(world.files, places), **states_like(world.north, places)}
-
-    for cluster, place in (("east", old.location), ("north", mark.location)):
-        port = ClusterPort(world.metastore, replace(NORTH, cluster=cluster), lambda: Freshness(world.metastore, look))
+    for cluster, place in (("east", old), ("north", mark.location)):
+        port = ClusterPort(
+            world.metastore, replace(NORTH, cluster=cluster), lambda: Freshness(world.metastore, world.look)
+        )
         with clients(world, port) as (client, spoken):
             assert places(client)["1"] == place
             table = table_at(client, "orders")

@@ -1,6 +1,9 @@
 """`twinhive clusters check`: what tables say of clusters that does not fit."""
 
+from dataclasses import replace
+
 from tests.support.worlds.copies_world import CopiesWorld
+from tests.support.worlds.kept_marks import put_mark
 from twinhive.federation.placement.cluster_check import misfits
 
 CLUSTERS = {"east": "hdfs://east", "north": "hdfs://north"}
@@ -37,23 +40,37 @@ def test_a_location_on_another_file_system_is_told() -> None:
 def test_clusters_that_do_not_exist_are_told() -> None:
     world = a_world()
     world.users.set_parameters("plain", {"twinhive.cluster": "south"})
-    world.users.alter_partition("orders", ("1",), {"twinhive.copy.south": "{}"})
+    put_mark(world.metastore, world.users.partition("orders", ("1",)), "south", {})
     world.users.alter_database_parameters({"twinhive.root.south": "hdfs://south/sales"})
     assert found(world) == [
         "sales: twinhive.root.south: there is no cluster south in this metastore",
-        "sales.orders day=1: twinhive.copy.south: there is no cluster south in this metastore",
         "sales.plain: it belongs to south, which is no cluster of this metastore",
+        "sales.twinhive_copies orders 1: there is no cluster south in this metastore",
     ]
 
 
 def test_marks_that_nobody_can_read_and_copies_elsewhere_are_told() -> None:
     world = a_world()
-    (_, mark) = world.marked()["plain"]
-    world.users.set_parameters("plain", {"twinhive.copy.north": mark.text().replace("hdfs://north", "hdfs://east")})
-    for text in ("{", "[]", '{"location": 1}', mark.text().replace('"event":', '"event":true,"x":')):
-        world.users.alter_partition("orders", ("1",), {"twinhive.copy.north": text})
-        assert found(world)[0] == "sales.orders day=1: twinhive.copy.north: this is no mark of a copy"
-    assert found(world)[1].startswith("sales.plain: twinhive.copy.north: the copy is not on hdfs://north: hdfs://east/")
+    plain, mark = world.marked()["plain"]
+    put_mark(world.metastore, plain, "north", replace(mark, location=mark.location.replace("north", "east", 1)))
+    one, good = world.users.partition("orders", ("1",)), mark.parameters()
+    key = next(key for key, value in good.items() if value.startswith("{"))
+    for text in ("{", "[]", "{}", good[key].replace('"event":', '"event":true,"x":')):
+        put_mark(world.metastore, one, "north", {**good, key: text})
+        assert "sales.twinhive_copies orders 1: this is no mark of a copy" in found(world)
+        assert world.marked().keys() == {"plain"} | (world.marked().keys() - {"orders day=1"})
+    put_mark(world.metastore, one, "north", {key: good[key]})
+    assert "sales.twinhive_copies orders 1: this is no mark of a copy" in found(world)
+    assert found(world)[-1].startswith("sales.twinhive_copies plain *: the copy is not on hdfs://north: hdfs://east/")
+
+
+def test_a_table_of_somebody_else_in_the_place_of_the_marks_is_told() -> None:
+    world = a_world()
+    world.users.drop_table("twinhive_copies")
+    world.users.create_table("twinhive_copies")
+    assert found(world) == [
+        "sales.twinhive_copies: it is a table of somebody else: marks of copies are kept in one of that name"
+    ]
 
 
 def test_roots_that_overlap_are_told() -> None:

@@ -13,10 +13,11 @@ from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.worlds.copies import copies_of
 from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placement, contents
 from tests.support.worlds.fake_world import Killed, KillSwitch, killable
+from tests.support.worlds.kept_marks import kept_marks, mark_on
 from tests.unit.federation.placement.test_copies import CHANGES, a_quiet_world, a_world
 from tests.unit.federation.placement.test_copies_histories import Users
 from twinhive.core.model.errors import TwinhiveError
-from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState, mark_on
+from twinhive.core.model.placement.copy_marks import LONGEST, CopyMark, DirectoryState, MarkedTable
 from twinhive.core.model.placement.kept_copies import KeptCopies
 from twinhive.core.step.step_base import Work
 from twinhive.federation.placement.copied_objects import values_of
@@ -62,7 +63,7 @@ def _exchange(world: CopiesWorld) -> None:
 
 
 def _there_and_back(world: CopiesWorld) -> None:
-    """Renamed twice: it has the same name, and bears the mark that it had."""
+    """Renamed twice: it has the same name, and the mark that it had is of its name."""
     world.users.rename_partition("orders", ("1",), ("9",))
     world.users.overwrite("orders", ("9",), {"a": b"1ne"})
     world.users.rename_partition("orders", ("9",), ("1",))
@@ -146,7 +147,7 @@ def test_a_placement_that_is_retired_while_it_copies_leaves_nothing_behind() -> 
         world.assert_no_copy_lies()
         # A run that the scheduler has begun since may have made copies again: whoever retires pauses its DAG first.
         retiring.run(world.ports())
-        assert not world.marked()
+        assert not kept_marks(world.metastore)
         assert not [path for path in world.north.paths() if path.startswith(COPIES_ROOT)]
         world.settle()
         assert len(world.fresh()) == 5
@@ -165,7 +166,7 @@ class TwoClusters:
     def assert_true(self) -> None:
         for world, cluster in self.both():
             for one, keys in world._objects():
-                mark = mark_on(one.parameters, cluster)
+                mark = mark_on(world.metastore, one, cluster)
                 if mark is None:
                     continue
                 table = (one.table if keys else one.name).table
@@ -280,7 +281,9 @@ def test_a_change_in_a_directory_while_it_is_copied_is_not_marked() -> None:
         assert "orders day=1" in world.fresh()
 
 
-def test_a_place_that_is_nearly_too_long_leaves_room_for_the_longest_mark() -> None:
+def test_no_parameter_of_a_mark_is_longer_than_a_metastore_takes() -> None:
     state = DirectoryState(2**62, 10**14, "0123456789abcdef")
-    mark = CopyMark("", "0" * 36, 10**15, state, 10**10, 10**17)
-    assert len(mark.text()) + len(f".{10**15}-01234567") < 300
+    place = "x" * LONGEST
+    table = MarkedTable(2**62, 2**31)
+    mark = CopyMark(place, "0" * 36, 10**15, place, state, state, table, 10**10, 10**17, "0123456789abcdef")
+    assert all(len(value) <= LONGEST and len(key) < 256 for key, value in mark.parameters().items())

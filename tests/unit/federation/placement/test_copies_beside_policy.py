@@ -9,8 +9,8 @@ from tests.support.worlds.copies_world import a_placement
 from tests.unit.federation.placement.test_move_primary import of_table
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.names import TableName
-from twinhive.core.model.placement.copy_marks import PREFIX, TICKET
 from twinhive.core.model.quarantine import frozen_tables
+from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.federation.placement.move_primary import MovePrimary
 from twinhive.runtime.pipeline.phases import COPIES
 from twinhive.runtime.pipeline.runner import run_phase
@@ -57,8 +57,5 @@ def test_marks_of_copies_move_no_file_and_do_not_reach_the_replica() -> None:
         opened,
         [path for path in places if "/managed/" in path],
     )
-    for name in world.replica.table_names("sales"):
-        table = world.replica.tables("sales", [name])[0]
-        partitions = world.replica.partitions(table.name, world.replica.partition_names(table.name))
-        for parameters in (table.parameters, *(one.parameters for one in partitions)):
-            assert not [key for key in parameters if key.startswith(PREFIX) or key == TICKET]
+    assert COPY_MARKS.name in world.source.table_names("sales")
+    assert COPY_MARKS.name not in world.replica.table_names("sales")

@@ -100,7 +100,7 @@ def test_no_copy_lies_whatever_happens_and_in_the_end_all_have_one(seed: int) ->
         assert {reason for reason in reasons if not reason.startswith("its directory is, or lies in")} <= {
             "it has no directory"
         }
-    for name in world.metastore.table_names("sales"):
+    for name in world.tables():
         table = world.metastore.table(TableName("sales", name))
         names = world.metastore.partition_names(table.name) if table.partition_keys else [""]
         expected += [f"{name} {one}".strip() for one in names if f"{name} {one}".strip() not in left_out]

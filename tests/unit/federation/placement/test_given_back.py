@@ -137,5 +137,5 @@ def test_what_happens_while_a_piece_is_published_stays(
     world.assert_no_copy_lies()
     world.settle()
     assert states(world) == left
-    others = [name for name in world.metastore.table_names("sales") if name != "orders"]
+    others = [name for name in world.tables() if name != "orders"]
     world.assert_complete("orders day=1", *others)

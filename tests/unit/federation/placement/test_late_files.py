@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.worlds.copies_world import CopiesWorld
 from tests.support.worlds.fake_world import Killed
+from tests.support.worlds.kept_marks import is_moving
 from tests.unit.federation.placement.test_lists_left_behind import killed
 from tests.unit.federation.placement.test_move_primary import (
     ORDERS,
@@ -20,7 +21,6 @@ from twinhive.core.model.errors import ActNow
 from twinhive.federation.placement.move_primary import MovePrimary
 from twinhive.federation.placement.placement_layout import moved_directory
 from twinhive.federation.routing.cluster_choice import Nowhere
-from twinhive.federation.routing.move_mark import MOVING
 
 TABLES = {"plain": (None, "f", b"PLAIN"), "orders": (("1",), "a", b"ONE")}
 EXPECTED = {"plain": PLAIN, "orders": ORDERS}
@@ -55,7 +55,7 @@ def test_a_file_of_the_same_name_and_length_is_late(table: str, is_copied_over: 
     else:
         world.files.delete(late)
     move(world, table)
-    assert MOVING not in world.users.table(table).parameters
+    assert not is_moving(world.metastore, world.users.table(table))
     assert isinstance(routed(world, f"select * from {table}", "east"), Nowhere), "a copy that nobody has compared"
     assert world.north.status(moved_directory(of_table(table))) is None
 
@@ -66,17 +66,6 @@ def test_one_that_holds_the_same_bytes_is_not(table: str) -> None:
     overwritten_late(world, table, (PLAIN if table == "plain" else ORDERS["day=1"])[TABLES[table][1]])
     move(world, table)
     assert_moved(world, table, EXPECTED[table])
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_where_nothing_was_written_down_checksums_tell(table: str) -> None:
-    world = a_world()
-    late = overwritten_late(world, table)
-    assert_told(world, table, late)
-    for path in world.north.paths():
-        if path.startswith(moved_directory(of_table(table))):
-            world.north.delete(path)
-    assert_told(world, table, late)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -123,7 +112,7 @@ def test_a_late_file_is_told_also_where_the_new_place_has_been_written(
         assert isinstance(routed(world, f"select * from {table}", "east"), Nowhere)
     world.files.delete(late)
     move(world, table)
-    assert MOVING not in world.users.table(table).parameters
+    assert not is_moving(world.metastore, world.users.table(table))
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -136,7 +125,7 @@ def test_what_was_there_at_the_switch_and_what_is_equal_is_not_late_then(
     if is_equal:
         world.files.put(f"{old}/regular", world.north.read(f"{new}/regular"))
     move(world, table)
-    assert MOVING not in world.users.table(table).parameters
+    assert not is_moving(world.metastore, world.users.table(table))
     assert isinstance(routed(world, f"select * from {table}", "east"), Nowhere)
 
 
@@ -148,7 +137,7 @@ def test_where_nothing_was_written_down_a_written_place_tells_nothing(
     killed_before_its_end(world, table, monkeypatch)
     world.north.delete(moved_directory(of_table(table)))
     move(world, table)
-    assert MOVING not in world.users.table(table).parameters
+    assert not is_moving(world.metastore, world.users.table(table))
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -165,4 +154,4 @@ def test_once_told_only_what_is_late_is_told_when_the_new_place_is_written(table
     assert raised.value.words.found == late
     world.files.delete(late)
     move(world, table)
-    assert MOVING not in world.users.table(table).parameters
+    assert not is_moving(world.metastore, world.users.table(table))

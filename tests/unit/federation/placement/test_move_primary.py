@@ -7,18 +7,18 @@ import pytest
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placement, contents
 from tests.support.worlds.fake_world import killable
-from twinhive.core.model.errors import ActNow, ChangedMeanwhile, LeaseLost, TableMoving, TryAgain
+from tests.support.worlds.kept_marks import is_moving, mark_on, put_move
+from twinhive.core.model.errors import ActNow, LeaseLost, TableMoving, TryAgain
 from twinhive.core.model.files import is_below
 from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName
-from twinhive.core.model.placement.copy_marks import mark_on
 from twinhive.core.model.placement.kept_copies import KeptCopies
 from twinhive.federation.placement.move_primary import MovePrimary
+from twinhive.federation.placement.primary_switch import Switching
 from twinhive.federation.placement.retire import RetirePlacement
 from twinhive.federation.routing.cluster_choice import Nowhere, Routed
 from twinhive.federation.routing.freshness import Freshness
-from twinhive.federation.routing.move_mark import MOVING, PrimaryMove
-from twinhive.federation.routing.nested_directories import states_like
+from twinhive.federation.routing.move_mark import PrimaryMove
 from twinhive.federation.routing.statement_reading import read_statement, view_reads
 from twinhive.federation.routing.table_resolution import Clusters, Resolver
 
@@ -72,36 +72,29 @@ def rows_on(world: CopiesWorld, table: str, cluster: str) -> dict:
     if found.parameters.get("twinhive.cluster", "east") == cluster:
         return rows(world, table)
     if not found.partition_keys:
-        place = mark_on(found.parameters, cluster).location
+        place = mark_on(world.metastore, found, cluster).location
         return contents(both_files(world, place), place)
     some = world.metastore.partitions(found.name, world.metastore.partition_names(found.name))
-    places = {one.name(("day",)): mark_on(one.parameters, cluster).location for one in some}
+    places = {one.name(("day",)): mark_on(world.metastore, one, cluster).location for one in some}
     return {name: contents(both_files(world, place), place) for name, place in places.items()}
 
 
 def routed(world: CopiesWorld, sql: str, chosen: str | None = None) -> Routed | Nowhere:
-    def look(places):
-        return {
-            place: state
-            for files, root in ((world.files, "//east"), (world.north, "//north"))
-            for place, state in states_like(files, {one: places[one] for one in places if root in one}).items()
-        }
-
     clusters = Clusters(("east", "north"), "east")
-    resolver = Resolver(world.metastore, clusters, Freshness(world.metastore, look), view_reads)
+    resolver = Resolver(world.metastore, clusters, Freshness(world.metastore, world.look), view_reads)
     return resolver.route(read_statement(sql, "sales"), chosen)
 
 
 def assert_moved(world: CopiesWorld, table: str, expected: dict) -> None:
     found = world.users.table(table)
     assert found.parameters["twinhive.cluster"] == "north"
-    assert not {MOVING, STAMP, "twinhive.copy.north"} & found.parameters.keys()
+    assert not is_moving(world.metastore, found) and STAMP not in found.parameters
     objects = [found]
     if found.partition_keys:
         objects += world.metastore.partitions(found.name, world.metastore.partition_names(found.name))
     for one in objects:
         assert is_below(one.location, HOME)
-        assert "twinhive.copy.north" not in one.parameters
+        assert mark_on(world.metastore, one, "north") is None
     assert rows(world, table) == expected
     # The old place is a copy that readers on east may use; writes go to north.
     assert routed(world, f"select * from {table}", "east").cluster == "east"
@@ -164,7 +157,7 @@ def test_killed_and_then_written_the_new_rows_move_as_well(table: str) -> None:
 
 def test_while_it_moves_nothing_that_writes_it_runs() -> None:
     for world in left_by_kills(a_world, lambda world, switch: move(world, "orders", switch), step=3):
-        is_fenced = MOVING in world.users.table("orders").parameters
+        is_fenced = is_moving(world.metastore, world.users.table("orders"))
         if is_fenced:
             with pytest.raises(TableMoving, match=r"sales\.orders is being moved from east to north"):
                 routed(world, "insert into orders select 1")
@@ -218,7 +211,7 @@ def test_files_that_come_to_the_old_place_too_late_are_told_and_nobody_reads_the
     new = world.users.location(table, ("1",) if table == "orders" else None)
     world.north.put(f"{new}/late", b"late")
     move(world, table)
-    assert MOVING not in world.users.table(table).parameters
+    assert not is_moving(world.metastore, world.users.table(table))
     assert rows(world, table) == (
         {**PLAIN, "late": b"late"} if table == "plain" else {**ORDERS, "day=1": {"a": b"one", "late": b"late"}}
     )
@@ -263,21 +256,46 @@ def test_two_at_once_end_as_one() -> None:
     assert_moved(world, "orders", ORDERS)
 
 
-def test_a_move_to_another_cluster_stops_this_one_before_its_switch() -> None:
+def test_a_move_to_another_cluster_waits_for_this_one() -> None:
     world = a_world()
-    other = PrimaryMove("east", "south")
+    fence = Switching.fence
 
-    def begin() -> None:
-        table = world.users.table("plain")
-        world.metastore.alter_table(table.name, table.with_parameters(other.fenced(table.parameters)))
+    def fenced_by_both(switching, ports, table):
+        # Another one marks it in the moment between our look and our mark: one of both is first.
+        put_move(world.metastore, table, PrimaryMove("east", "south"))
+        return fence(switching, ports, table)
 
-    at_the_switch(world, begin, of_table=True)
-    with pytest.raises(ChangedMeanwhile):
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(ActNow, match="is being moved from east to south"):
+        patched.setattr(Switching, "fence", fenced_by_both)
         move(world, "plain")
     assert "twinhive.cluster" not in world.users.table("plain").parameters
     with pytest.raises(ActNow, match=r"sales\.plain is being moved from east to south"):
         move(world, "plain")
     assert rows(world, "plain") == PLAIN
+
+
+def test_a_move_whose_mark_is_another_ones_by_now_switches_nothing() -> None:
+    world = a_world()
+    whole = Switching._whole
+
+    def marked_by_another(switching, ports, table, *more):
+        put_move(world.metastore, table, PrimaryMove("east", "south"))
+        return whole(switching, ports, table, *more)
+
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(ActNow, match="is being moved from east to south"):
+        patched.setattr(Switching, "_whole", marked_by_another)
+        move(world, "plain")
+    assert "twinhive.cluster" not in world.users.table("plain").parameters and rows(world, "plain") == PLAIN
+
+
+def test_the_mark_of_a_move_of_an_earlier_table_keeps_nobody_from_anything() -> None:
+    world = a_world()
+    put_move(world.metastore, world.users.table("plain"), PrimaryMove("east", "south"))
+    world.users.drop_table("plain")
+    world.users.create_table("plain", files=PLAIN)
+    assert isinstance(routed(world, "insert into plain select 1"), Routed)
+    move(world, "plain")
+    assert_moved(world, "plain", PLAIN)
 
 
 def test_copies_that_a_placement_had_there_are_made_anew_and_the_move_back_ends_at_home() -> None:
@@ -328,11 +346,11 @@ def refuse_to_read(world: CopiesWorld) -> None:
 
 def assert_adopted(world: CopiesWorld, table: str, expected: dict) -> None:
     found = world.users.table(table)
-    assert found.parameters["twinhive.cluster"] == "north" and MOVING not in found.parameters
+    assert found.parameters["twinhive.cluster"] == "north" and not is_moving(world.metastore, found)
     objects = world.metastore.partitions(found.name, world.metastore.partition_names(found.name))
     for one in objects if found.partition_keys else [found]:
         assert is_below(one.location, f"{COPIES_ROOT}/near")
-        assert "twinhive.copy.north" not in one.parameters
+        assert mark_on(world.metastore, one, "north") is None
     assert rows(world, table) == expected
     assert routed(world, f"select * from {table}", "east").cluster == "east"
     assert routed(world, f"insert into {table} select 1").cluster == "north"
@@ -406,8 +424,7 @@ def test_a_second_move_of_the_same_name_removes_no_home_of_a_renamed_table() -> 
 def test_a_placement_leaves_a_table_alone_that_is_being_moved() -> None:
     world = a_placed_world()
     table = world.users.table("orders")
-    fenced = PrimaryMove("east", "north").fenced(table.parameters)
-    world.metastore.alter_table(table.name, table.with_parameters(fenced))
+    put_move(world.metastore, table, PrimaryMove("east", "north"))
     before = world.marked().keys()
     world.users.insert("orders", ("1",), {"more": b"more"})
     listed = world.run()["list_copies"]

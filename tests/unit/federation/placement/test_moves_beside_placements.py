@@ -5,10 +5,11 @@ import pytest
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.copies_world import CopiesWorld
 from tests.unit.federation.placement.test_move_primary import a_placed_world, adopt, rows
+from twinhive.core.model.placement.copy_marks import CopyMark
 
 
-def marks_of_others(world: CopiesWorld, table: str) -> dict[str, str]:
-    return {name: mark.text() for name, (_, mark) in world.marked().items() if name.split()[0] != table}
+def marks_of_others(world: CopiesWorld, table: str) -> dict[str, CopyMark]:
+    return {name: mark for name, (_, mark) in world.marked().items() if name.split()[0] != table}
 
 
 @pytest.mark.parametrize("table", ["plain", "orders"])

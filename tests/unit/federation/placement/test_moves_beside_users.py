@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from tests.support.worlds.copies_world import CopiesWorld
+from tests.support.worlds.kept_marks import is_moving
 from tests.unit.federation.placement.test_late_files import EXPECTED, overwritten_late
-from tests.unit.federation.placement.test_move_primary import ORDERS, a_world, assert_moved, both_files, move, rows
-from twinhive.core.model.errors import ActNow, TryAgain
+from tests.unit.federation.placement.test_move_primary import a_world, assert_moved, both_files, move, rows
+from twinhive.core.model.errors import ActNow
 from twinhive.federation.placement import late_files, move_primary
-from twinhive.federation.routing.move_mark import MOVING, without_fence
 
 
 @contextmanager
@@ -36,34 +36,15 @@ def set_new(world: CopiesWorld, table: str) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("table", EXPECTED)
-@pytest.mark.parametrize("step", ["settle_old_place", "remove_marks", "without_fence"])
+@pytest.mark.parametrize("step", ["settle_old_place", "remove_marks", "clear_work"])
 def test_a_table_that_is_altered_while_the_move_ends_is_as_it_was_left(table: str, step: str) -> None:
     world = a_world()
     with acting(move_primary, step, set_new(world, table)):
         move(world, table)
     assert world.users.table(table).parameters["new"] == "one"
     found = world.users.table(table)
-    assert found.parameters["twinhive.cluster"] == "north" and MOVING not in found.parameters
+    assert found.parameters["twinhive.cluster"] == "north" and not is_moving(world.metastore, found)
     assert rows(world, table) == EXPECTED[table]
-
-
-def test_one_that_is_altered_while_its_partitions_are_read_as_well() -> None:
-    world = a_world()
-
-    def watched() -> None:
-        original = world.metastore.partition_names
-
-        def names(*arguments: Any) -> Any:
-            del world.metastore.partition_names
-            set_new(world, "orders")()
-            return original(*arguments)
-
-        world.metastore.partition_names = names
-
-    with acting(move_primary, "settle_old_place", watched):
-        move(world, "orders")
-    assert world.users.table("orders").parameters["new"] == "one"
-    assert_moved(world, "orders", ORDERS)
 
 
 @pytest.mark.parametrize("table", EXPECTED)
@@ -95,21 +76,5 @@ def test_what_is_altered_while_the_old_place_is_judged_is_as_it_was_left(table: 
     assert both_files(world, str(one.location)) is world.north
     world.files.delete(late)
     move(world, table)
-    assert MOVING not in world.users.table(table).parameters
+    assert not is_moving(world.metastore, world.users.table(table))
     assert rows(world, table) == EXPECTED[table]
-
-
-def test_a_table_that_is_altered_all_the_time_keeps_the_mark_until_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    world, number = a_world(), iter(range(1_000))
-
-    def altered(parameters: dict[str, str]) -> dict[str, str]:
-        world.users.set_parameters("plain", {"new": str(next(number))})
-        return without_fence(parameters)
-
-    with monkeypatch.context() as patched, pytest.raises(TryAgain, match="still bears the mark of the move"):
-        patched.setattr(move_primary, "without_fence", altered)
-        move(world, "plain")
-    found = world.users.table("plain").parameters
-    assert MOVING in found and found["new"] == str(next(number) - 1)
-    move(world, "plain")
-    assert MOVING not in world.users.table("plain").parameters

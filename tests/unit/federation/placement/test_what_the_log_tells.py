@@ -59,7 +59,9 @@ def test_an_event_that_nobody_can_read_speaks_against_what_its_row_names(
     log.rows[-1] = replace(log.rows[-1], message="not json")
     assert_fresh(world, *expected)
     listed = world.run()["list_copies"]
-    assert listed.needed == 2 - len(expected)
+    # A file by file look tells what such an event of one table has changed: nothing here.
+    is_of_plain = (database, table) == ("sales", "plain")
+    assert (listed.needed, listed.dated) == ((0, 1) if is_of_plain else (2 - len(expected), 0))
     world.settle()
     assert_fresh(world, "other", "plain")
     world.assert_complete("other", "plain")

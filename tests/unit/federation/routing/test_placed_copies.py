@@ -8,7 +8,6 @@ import pytest
 from tests.support.policies import PolicyFiles
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from tests.unit.federation.placement.test_copies import a_world
-from twinhive.federation.routing.nested_directories import states_like
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
 from twinhive.runtime.wiring.routed_sql import RefusedSql, RoutedSql, WaitsForCopy, routed_sql
 from twinhive.runtime.wiring.routing_wiring import RoutingWiring
@@ -45,7 +44,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     world.users.create_table("there")
     world.users.set_parameters("there", {"twinhive.cluster": "north"})
     monkeypatch.setattr(RoutingWiring, "metastore", world.metastore)
-    monkeypatch.setattr(RoutingWiring, "_states", lambda _, places: states_like(world.files, places))
+    monkeypatch.setattr(RoutingWiring, "_states", lambda _, places: world.look(places))
     files = PolicyFiles(tmp_path)
     clusters = {
         name: {

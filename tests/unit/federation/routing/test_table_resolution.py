@@ -1,7 +1,6 @@
 """Route statements over copies that a placement has really made: fresh ones are used, stale ones never."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,6 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.tjson import from_text, to_text
 from twinhive.federation.routing.cluster_choice import Nowhere, Routed, Why
 from twinhive.federation.routing.freshness import Freshness
-from twinhive.federation.routing.nested_directories import states_like
 from twinhive.federation.routing.refusing import refusal
 from twinhive.federation.routing.statement_reading import read_statement, view_reads
 from twinhive.federation.routing.table_resolution import Clusters, Resolver, read_names
@@ -21,10 +19,7 @@ NORTH_ONLY = "insert into there select * from {}"
 
 
 def resolver(world: CopiesWorld, *, looks: bool = True) -> Resolver:
-    def look(places: Any) -> Any:
-        return states_like(world.files, places)
-
-    freshness = Freshness(world.metastore, look if looks else None)
+    freshness = Freshness(world.metastore, world.look if looks else None)
     return Resolver(world.metastore, Clusters(("east", "north"), "east"), freshness, view_reads)
 
 
@@ -73,7 +68,7 @@ def test_what_has_changed_is_never_read_from_its_copy(name: str) -> None:
     world.files.make_directories(world.users.location("orders", ("3",)) + "x")
     CHANGES[name](world.users)
     fresh = world.fresh()
-    for table in world.metastore.table_names("sales"):
+    for table in world.tables():
         found = world.users.table(table)
         if found.location is None:
             continue

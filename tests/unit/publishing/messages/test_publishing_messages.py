@@ -15,8 +15,11 @@ from twinhive.core.model.errors import ActNow, Refused, TryAgain, Unreachable
 from twinhive.core.model.messages.topics import TopicRules
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
+from twinhive.core.model.placement.copy_marks import mark_name as mark_name_of_copy
+from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.core.model.sets.set_mark import mark_name, sets_table
 from twinhive.core.model.thrift_objects import new_partition
+from twinhive.core.ports.own_table_lookup import make_own_table
 from twinhive.publishing.messages.event_announcements import AnnouncedDatabases
 from twinhive.publishing.messages.positions import POSITION_TABLE, PositionStore
 from twinhive.publishing.messages.publishing_messages import Publisher, PublisherRules, PublisherStanding, run_publisher
@@ -129,6 +132,15 @@ def test_a_set_marked_by_plain_sql_is_told(desk: Desk) -> None:
     desk.metastore.drop_partitions(sets_table("sales"), [mark_name(*name) for name in names], delete_data=True)
     publisher.round()
     assert desk.told()[1:] == ["SET_OPEN logs day=7"]
+
+
+def test_marks_of_copies_are_told_to_nobody(desk: Desk) -> None:
+    publisher = desk.started()
+    own = make_own_table(desk.metastore, COPY_MARKS, "sales", None)
+    desk.metastore.add_partitions([new_partition(own, ("logs", "north", "1"), {})])
+    desk.metastore.drop_partitions(own.name, [mark_name_of_copy("logs", "north", "1")], delete_data=False)
+    publisher.round()
+    assert desk.told() == []
 
 
 def test_databases_that_are_not_wanted_and_our_own_are_silent(desk: Desk) -> None:

@@ -1,21 +1,29 @@
-"""The mark that says that an object has a whole copy on another cluster: a parameter of its table or partition."""
+"""The mark that says that an object has a whole copy on another cluster: a partition of a table of ours."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
 
 from twinhive.core.model.files import FileStatus
-from twinhive.core.model.objects import Parameters
+from twinhive.core.model.names import escape_path_name, partition_name
+from twinhive.core.model.objects import Parameters, Partition, Table
+from twinhive.core.model.placement.touches import Values
+from twinhive.core.model.sets.own_tables import COPY_MARKS
+from twinhive.core.model.thrift_objects import created_at, table_id
 
-PREFIX = "twinhive.copy."
-"""Followed by the name of the cluster."""
 CLUSTER = "twinhive.cluster"
 """On a table: the cluster to which it belongs; without it, the default cluster."""
 ROOT = "twinhive.root."
 """On a database, followed by a cluster's name: where its tables are put on that cluster."""
-TICKET = "twinhive.copies"
-"""On whatever had a copy marked, or a mark taken away: which call did so last (`touches`)."""
 LONGEST = 4_000
 """Characters of a parameter of a partition, in the schema of most metastores."""
+_MARK, _LOCATION, _ORIGINAL = "twinhive.copy", "twinhive.copy.location", "twinhive.copy.original"
+_WHOLE = "*"
+"""Stands for an unpartitioned table where partitions have their values."""
+_LONGEST_OBJECT = 200
+"""Bytes: the name of a partition is at most 767 characters long, a value of it 256."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,47 @@ class DirectoryState:
         """Return the state of a directory that was looked at."""
         return cls(status.file_id, status.modified_ms)
 
+    @classmethod
+    def parse(cls, fields: Any) -> "DirectoryState":
+        """Read what `fields` returned. Raises ValueError, TypeError."""
+        file_id, modified_ms, *more = fields
+        below = more[0] if more else ""
+        if (type(file_id), type(modified_ms), type(below), len(more) > 1) != (int, int, str, False):
+            raise ValueError(f"no state of a directory: {fields}")
+        return cls(file_id, modified_ms, below)
+
+
+@dataclass(frozen=True)
+class MarkedTable:
+    """Which table has a name: the metastore's number of it, and when it was made. One that is made again is another."""
+
+    number: int | None
+    created: int | None
+
+    @classmethod
+    def of(cls, table: Table) -> "MarkedTable":
+        """Return the identity of a table as it was read from the metastore."""
+        return cls(table_id(table), created_at(table))
+
+    def is_another(self, other: "MarkedTable | None") -> bool:
+        """True when something that both say differs: old metastores give tables no number."""
+        if other is None:
+            return True
+        pairs = ((self.number, other.number), (self.created, other.created))
+        return any(one != another for one, another in pairs if None not in (one, another))
+
+    def fields(self) -> list[int | None]:
+        """Return it as JSON holds it."""
+        return [self.number, self.created]
+
+    @classmethod
+    def parse(cls, fields: Any) -> "MarkedTable":
+        """Read what `fields` returned. Raises ValueError, TypeError."""
+        number, created = fields
+        if not all(one is None or type(one) is int for one in (number, created)):
+            raise ValueError(f"no identity of a table: {fields}")
+        return cls(number, created)
+
 
 @dataclass(frozen=True)
 class CopyMark:
@@ -46,73 +95,98 @@ class CopyMark:
     location   the directory of the copy, a full URI
     log_id     the metastore's log
     event_id   the copy is what the object was as of this event of it
-    directory  the primary's directory as it was when it was listed, with those in it
+    original   the object's own directory, a full URI
+    directory  that directory as it was when it was listed, with those in it
+    copy       the directory of the copy as it was when all of it was there, likewise
+    table      which table it is of, or of whose partition
     files, bytes   what the copy holds
+    content    a digest of the object's files that were copied: names, lengths, times and ids
     """
 
     location: str
     log_id: str
     event_id: int
+    original: str
     directory: DirectoryState
+    copy: DirectoryState
+    table: MarkedTable
     files: int
     bytes: int
+    content: str = ""
 
     def is_of(self, log_id: str, newest_event: int) -> bool:
         """True unless it was made under another log, or under what a restored metastore's log has lost."""
         return self.log_id == log_id and self.event_id <= newest_event
 
-    def text(self) -> str:
-        """Return the value of the parameter."""
+    def parameters(self) -> dict[str, str]:
+        """Return the parameters of its partition."""
         fields = {
-            "location": self.location,
             "log": self.log_id,
             "event": self.event_id,
             "directory": self.directory.fields(),
+            "copy": self.copy.fields(),
+            "table": self.table.fields(),
             "files": self.files,
             "bytes": self.bytes,
+            "content": self.content,
         }
-        return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+        return {_MARK: text, _LOCATION: self.location, _ORIGINAL: self.original}
 
     @classmethod
-    def parse(cls, text: str) -> "CopyMark | None":
-        """Read a mark; None for a text that is none."""
+    def read(cls, parameters: Parameters) -> "CopyMark | None":
+        """Read a mark; None for what is none."""
         try:
-            fields = json.loads(text)
-            file_id, modified_ms, *more = fields["directory"]
+            fields = json.loads(parameters[_MARK])
             mark = cls(
-                fields["location"],
+                parameters[_LOCATION],
                 fields["log"],
                 fields["event"],
-                DirectoryState(file_id, modified_ms, *more),
+                parameters[_ORIGINAL],
+                DirectoryState.parse(fields["directory"]),
+                DirectoryState.parse(fields["copy"]),
+                MarkedTable.parse(fields["table"]),
                 fields["files"],
                 fields["bytes"],
+                fields["content"],
             )
         except (ValueError, TypeError, KeyError):
             return None
-        numbers = (mark.event_id, file_id, modified_ms, mark.files, mark.bytes)
-        texts = (mark.location, mark.log_id, mark.directory.below)
-        is_sound = all(type(one) is int for one in numbers) and all(type(one) is str for one in texts)
-        return mark if is_sound else None
+        is_sound = all(type(one) is int for one in (mark.event_id, mark.files, mark.bytes))
+        return mark if is_sound and type(mark.log_id) is str and type(mark.content) is str else None
 
 
-def mark_key(cluster: str) -> str:
-    """Return the name of the parameter that marks a copy on a cluster."""
-    return PREFIX + cluster
+@dataclass(frozen=True)
+class KeptMark:
+    """A mark as it stands in its table; `mark` is None for one that nobody can read."""
+
+    table: str
+    cluster: str
+    object: str
+    mark: CopyMark | None
+
+    @classmethod
+    def read(cls, partition: Partition) -> "KeptMark":
+        """Read a partition of a table of marks."""
+        table, cluster, one = partition.values
+        return cls(table, cluster, one, CopyMark.read(partition.parameters))
 
 
-def mark_on(parameters: Parameters, cluster: str) -> CopyMark | None:
-    """Return the mark of a copy on a cluster, None where there is none that can be read."""
-    text = parameters.get(mark_key(cluster))
-    return None if text is None else CopyMark.parse(text)
+def object_name(values: Values) -> str:
+    """Return what a table of marks calls an object: the values of a partition, or a hash of very long ones."""
+    if values is None:
+        return _WHOLE
+    name = "/".join(map(escape_path_name, values))
+    if len(escape_path_name(name).encode("utf-8", "surrogatepass")) <= _LONGEST_OBJECT:
+        return name
+    return f"#{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"  # no escaped value begins so
 
 
-def with_mark(parameters: Parameters, cluster: str, mark: CopyMark | None, ticket: str) -> dict[str, str]:
-    """Return an object's parameters with another mark for a cluster, or with none, and the ticket of the call."""
-    others = {key: value for key, value in parameters.items() if key != mark_key(cluster)}
-    marked = {} if mark is None else {mark_key(cluster): mark.text()}
-    return {**others, **marked, TICKET: ticket}
+def mark_name(table: str, cluster: str, one: str) -> str:
+    """Return the name of a mark's partition."""
+    return partition_name(COPY_MARKS.keys, (table, cluster, one))
 
 
-def primary_of(parameters: Parameters, default: str) -> str:
+def primary_of(parameters: Mapping[str, str], default: str) -> str:
     """Return the cluster to which a table belongs."""
     return parameters.get(CLUSTER) or default

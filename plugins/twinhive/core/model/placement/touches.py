@@ -1,9 +1,4 @@
-"""Which objects an event touches: a copy that was made before it is a copy of something that was.
-
-The events by which copies are marked, and marks taken away, speak of the objects as well, and change nothing. Such a
-call leaves a ticket on each object, which names the newest event before it: the first event after that one which
-carries the ticket is the call's own; a later one that still carries it is somebody else's.
-"""
+"""Which objects an event touches: a copy that was made before it is a copy of something that was."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,8 +19,6 @@ from twinhive.core.model.changes.kinds import (
     RenamePartition,
 )
 from twinhive.core.model.names import TableName
-from twinhive.core.model.objects import Parameters
-from twinhive.core.model.placement.copy_marks import TICKET
 
 Values = tuple[str, ...] | None
 """Of a partition; None stands for the table itself."""
@@ -33,15 +26,11 @@ Values = tuple[str, ...] | None
 
 @dataclass(frozen=True)
 class Touch:
-    """An event that touches an object; `after` are the parameters that it has left there, where the event says so.
-
-    `values` is None for the table itself; `whole`: the table, and every partition of it.
-    """
+    """An event that touches an object: `values` None is the table itself; `whole`: the table, and every partition."""
 
     table: TableName
     values: Values = None
     whole: bool = False
-    after: Parameters | None = None
 
     def concerns(self, values: Values) -> bool:
         """True when the object of these values is touched."""
@@ -72,7 +61,7 @@ def _of_altered_table(change: AlterTable) -> Iterable[Touch]:
     if change.renames:
         return [Touch(one.name, whole=True) for one in (change.before, change.after)]
     # Partitions have places and columns of their own.
-    return [Touch(change.after.name, after=change.after.parameters)]
+    return [Touch(change.after.name)]
 
 
 def _of_partitions(change: OfPartitions) -> Iterable[Touch]:
@@ -81,7 +70,7 @@ def _of_partitions(change: OfPartitions) -> Iterable[Touch]:
         case AddPartitions():
             return [Touch(name, one.partition.values) for one in change.added]
         case AlterPartitions():
-            return [Touch(name, one.values, after=one.parameters) for one in change.after]
+            return [Touch(name, one.values) for one in change.after]
         case DropPartitions():
             return [Touch(name, values) for values in change.values]
         case RenamePartition():
@@ -90,32 +79,10 @@ def _of_partitions(change: OfPartitions) -> Iterable[Touch]:
             assert_never(change)
 
 
-def is_touched(touches: Iterable[tuple[int, Touch]], values: Values, after_event: int) -> bool:
-    """True when an object is not what it was as of an event."""
-    return touched_at(touches, values, after_event) is not None
-
-
 def touched_at(touches: Iterable[tuple[int, Touch]], values: Values, after_event: int) -> int | None:
     """Return the first event after one that has changed an object, None when it is what it was.
 
     `touches` are those of its table, in the order of the events; all events after that one have to be among them.
     """
-    seen: set[str] = set()
-    for event_id, touch in touches:
-        if event_id <= after_event or not touch.concerns(values):
-            continue
-        ticket = (touch.after or {}).get(TICKET, "")
-        if ticket in seen or not _is_newer(ticket, after_event):
-            return event_id
-        seen.add(ticket)
-    return None
-
-
-def ticket_of(event_id: int, cluster: str) -> str:
-    """Return the ticket of a call about copies on a cluster; `event_id` is the newest event before it."""
-    return f"{event_id}:{cluster}"
-
-
-def _is_newer(ticket: str, after_event: int) -> bool:
-    number = ticket.partition(":")[0]
-    return number.isascii() and number.isdigit() and int(number) >= after_event
+    later = (event_id for event_id, touch in touches if event_id > after_event and touch.concerns(values))
+    return next(later, None)

@@ -1,6 +1,5 @@
-"""Each call that writes or removes marks bears a ticket of its own: a user's change between is given back, and seen."""
+"""Two placements of the same tables, and a move beside its own marks: none makes copies of another stale."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +14,9 @@ from twinhive.core.model.placement.kept_copies import KeptCopies
 from twinhive.core.model.policy import DatabaseAddress
 from twinhive.core.ports import TreePorts, WritePorts
 from twinhive.federation.placement.list_copies import CopiesListed, ListCopies
-from twinhive.federation.placement.marking_copies import objects_now
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.runtime.pipeline.phases import COPIES
 from twinhive.runtime.pipeline.runner import run_phase
-
-MINE = {"mine": "yes"}
 
 
 def with_orders(*days: str) -> CopiesWorld:
@@ -30,49 +26,6 @@ def with_orders(*days: str) -> CopiesWorld:
     world.users.add_partitions("orders", {(day,): {"f": day.encode()} for day in days})
     world.settle()
     return world
-
-
-def keeps_a_change_meanwhile(world: CopiesWorld, monkeypatch: pytest.MonkeyPatch, day: str) -> bool:
-    """Let a user alter a partition right after it was read to be written with another mark, or with none."""
-    real, done = objects_now, list[str]()
-
-    def read(metastore: Any, name: Any, values: Iterable[Any]) -> Any:
-        wanted = list(values)
-        found = real(metastore, name, wanted)
-        if (day,) in wanted and not done:
-            done.append(day)
-            world.users.alter_partition("orders", (day,), MINE)
-        return found
-
-    with monkeypatch.context() as patched:
-        patched.setattr("twinhive.federation.placement.lost_updates.objects_now", read)
-        world.run()
-    assert done
-    world.settle()
-    world.assert_no_copy_lies()
-    return world.users.partition("orders", (day,)).parameters.get("mine") == "yes"
-
-
-@pytest.mark.parametrize("day", ["1", "4"])
-def test_a_change_while_marks_are_dated_is_given_back_in_whichever_call(
-    day: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world = with_orders(*"1234")
-    lose_marks(world)
-    assert keeps_a_change_meanwhile(world, monkeypatch, day)
-
-
-def test_also_after_marks_of_the_same_table_were_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = with_orders(*"12")
-    lose_marks(world)
-    world.users.insert("orders", ("1",), {"g": b"x"})
-    assert keeps_a_change_meanwhile(world, monkeypatch, "2")
-
-
-def test_a_change_while_a_mark_is_taken_away_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = with_orders(*"12")
-    world.users.insert("orders", ("1",), {"g": b"x"})
-    assert keeps_a_change_meanwhile(world, monkeypatch, "1")
 
 
 class Far:
