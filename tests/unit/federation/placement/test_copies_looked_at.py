@@ -1,0 +1,242 @@
+"""Who believes a mark looks at what it names; and what an event has not changed is not copied again."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.support.worlds.copies_world import CopiesWorld
+from tests.unit.federation.placement.test_copies import a_quiet_world, a_world, settled
+from tests.unit.federation.routing.test_table_resolution import routed
+from twinhive.core.model.errors import Unreachable
+from twinhive.core.model.placement.copy_marks import DirectoryState
+from twinhive.federation.placement.copies_status import copies_of, totals
+from twinhive.federation.routing.cluster_choice import Nowhere, Routed
+from twinhive.federation.routing.freshness import FollowedLog, Freshness
+from twinhive.federation.routing.statement_reading import read_statement, view_reads
+from twinhive.federation.routing.table_resolution import Clusters, Resolver
+
+ONE = ("1",)
+
+
+def copy_of(world: CopiesWorld, name: str) -> str:
+    return world.marked()[name][1].location
+
+
+def delete_it(world: CopiesWorld, place: str) -> None:
+    world.north.delete(place)
+
+
+def delete_a_file(world: CopiesWorld, place: str) -> None:
+    world.north.delete_file(next(path for path in world.north.paths() if path.startswith(f"{place}/")))
+
+
+def write_a_file(world: CopiesWorld, place: str) -> None:
+    world.north.put(f"{place}/written on north", b"77")
+
+
+def replace_a_file(world: CopiesWorld, place: str) -> None:
+    path = next(path for path in world.north.paths() if path.startswith(f"{place}/"))
+    content = world.north.read(path)
+    world.north.delete_file(path)
+    world.north.put(path, content[::-1])
+
+
+def replace_it(world: CopiesWorld, place: str) -> None:
+    content = {path: world.north.read(path) for path in world.north.paths() if path.startswith(f"{place}/")}
+    world.north.delete(place)
+    for path in content:
+        world.north.put(path, b"other")
+
+
+def write_below(world: CopiesWorld, place: str) -> None:
+    world.north.put(f"{place}/sub dir/more", b"77")
+
+
+SPOILED: dict[str, Callable[[CopiesWorld, str], None]] = {
+    "gone": delete_it,
+    "a file is gone": delete_a_file,
+    "a file was written": write_a_file,
+    "a file was replaced": replace_a_file,
+    "another directory": replace_it,
+}
+
+
+@pytest.mark.parametrize("begin", [lambda: settled(a_world()), a_quiet_world], ids=["settled", "quiet"])
+@pytest.mark.parametrize("table", ["plain", "orders"])
+@pytest.mark.parametrize("name", SPOILED)
+def test_a_copy_that_is_not_what_it_was_made_is_believed_by_nobody_and_made_again(
+    name: str, table: str, begin: Callable[[], CopiesWorld]
+) -> None:
+    world = begin()
+    what = "plain" if table == "plain" else "orders day=1"
+    before = totals(list(copies_of(world.ports(), world.placement)))
+    SPOILED[name](world, copy_of(world, what))
+    sql = "select * from plain" if table == "plain" else "select * from orders where day = '1'"
+    refused = routed(world, sql, "north")
+    assert isinstance(refused, Nowhere)
+    told = [copy for found in copies_of(world.ports(), world.placement) for copy in found.copies if copy.stale]
+    assert [one.stale for one in told] == ["its directory is gone" if name == "gone" else "the copy itself was written"]
+    assert totals(list(copies_of(world.ports(), world.placement))) == (before[0] - 1, 1, 1)
+    listed = world.run()["list_copies"]
+    assert (listed.needed, listed.unmarked) == (1, 1)
+    world.settle()
+    assert isinstance(routed(world, sql, "north"), Routed)
+    world.assert_no_copy_lies()
+    assert totals(list(copies_of(world.ports(), world.placement))) == before
+
+
+def test_what_is_written_below_a_directory_of_a_copy_is_seen_too() -> None:
+    world = settled(a_world())
+    write_below(world, copy_of(world, "plain"))
+    assert isinstance(routed(world, "select * from plain", "north"), Nowhere)
+    assert world.run()["list_copies"].needed == 1
+
+
+def test_what_is_changed_in_a_copy_before_it_is_marked_is_not_marked() -> None:
+    world = a_world()
+    rename = world.north.rename
+
+    def renamed(source: str, target: str) -> bool:
+        done = rename(source, target)
+        if "/copies/near/plain." in target:
+            world.north.put(f"{target}/written on north", b"77")
+        return done
+
+    world.north.rename = renamed  # type: ignore[method-assign]
+    world.run()
+    assert "plain" not in world.marked() and "empty" in world.marked()
+
+
+# --- what it costs, and who does not answer
+
+
+class Looking:
+    """Count the looks at directories, by the clusters."""
+
+    def __init__(self, world: CopiesWorld) -> None:
+        self.world, self.asked = world, list[tuple[str, ...]]()
+
+    def __call__(self, places: Mapping[str, DirectoryState]) -> Mapping[str, DirectoryState]:
+        self.asked.append(tuple(sorted(places)))
+        return self.world.look(places)
+
+
+def test_a_statement_looks_at_each_directory_once() -> None:
+    world = settled(a_world())
+    looking = Looking(world)
+    resolver = Resolver(
+        world.metastore, Clusters(("east", "north"), "east"), Freshness(world.metastore, looking), view_reads
+    )
+    found = resolver.route(read_statement("select * from orders o join orders p join plain", "sales"), "north")
+    assert isinstance(found, Routed)
+    every = [place for asked in looking.asked for place in asked]
+    assert len(every) == len(set(every)) == 2 * 4
+    assert len(looking.asked) == 2 * 2, "once each side for each table"
+
+
+def test_of_a_cluster_that_does_not_answer_the_copies_are_not_read_and_others_are() -> None:
+    world = settled(a_world())
+    (one, mark) = world.marked()["plain"]
+
+    def look(places: Mapping[str, DirectoryState]) -> Mapping[str, DirectoryState]:
+        if any(place.startswith("hdfs://north") for place in places):
+            raise Unreachable("north does not answer", found="nothing", expected="an answer", next_step="wait")
+        return world.look(places)
+
+    name, places = world.users.name("plain"), {None: str(one.location)}
+    patient = Freshness(world.metastore, look, patient=True)
+    assert patient.stale(name, {None: mark}, places) == {
+        None: "its directory cannot be looked at: north does not answer"
+    }
+    with pytest.raises(Unreachable):
+        Freshness(world.metastore, look).stale(name, {None: mark}, places)
+
+
+def test_of_two_tables_the_second_ones_older_copy_is_judged_from_its_own_event_on() -> None:
+    world = CopiesWorld()
+    world.users.create_table("old", files={"f": b"1"})
+    world.settle()
+    old, mark = world.marked()["old"]
+    world.users.insert("old", None, {"g": b"2"})
+    world.users.create_table("young", files={"f": b"1"})
+    world.settle()
+    young, later = world.marked()["young"]
+    assert later.event_id > mark.event_id
+    for read in ({}, {"read": FollowedLog().tail}):
+        judge = Freshness(world.metastore, None, **read)  # type: ignore[arg-type]
+        assert judge.stale(world.users.name("young"), {None: later}, {None: str(young.location)}) == {}
+        assert judge.stale(world.users.name("old"), {None: mark}, {None: str(old.location)}).keys() == {None}
+
+
+# --- events that change no file
+
+
+def statistics(world: CopiesWorld) -> None:
+    world.users.set_parameters("plain", {"numRows": "5"})
+    world.users.alter_partitions("orders", [ONE, ("3",)], {"numRows": "1"})
+
+
+def comments(world: CopiesWorld) -> None:
+    world.users.set_parameters("plain", {"comment": "x"})
+    world.users.set_parameters("orders", {"comment": "x"})
+    world.users.alter_partition("orders", ONE, {"comment": "x"})
+
+
+def columns(world: CopiesWorld) -> None:
+    world.users.add_columns("plain", [("more", "string")])
+    world.users.add_columns("orders", [("more", "string")], cascade=True)
+
+
+NOTHING: dict[str, Callable[[CopiesWorld], None]] = {"statistics": statistics, "comments": comments, "columns": columns}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_an_event_that_changes_no_file_lets_nothing_be_copied_again(name: str) -> None:
+    world = a_quiet_world()
+    before, opened = {one: mark.location for one, mark in world.fresh().items()}, world.files.calls["open"]
+    NOTHING[name](world)
+    listed = world.run()["list_copies"]
+    assert (listed.needed, listed.unmarked) == (0, 0) and listed.idle and listed.dated
+    assert {one: mark.location for one, mark in world.fresh().items()} == before
+    assert world.files.calls["open"] == opened
+    assert isinstance(routed(world, "select * from plain join orders", "north"), Routed)
+    assert world.run()["list_copies"].dated == 0
+    world.assert_no_copy_lies()
+
+
+@pytest.mark.parametrize("name", ["a file was replaced", "a file was added", "elsewhere"])
+def test_what_changes_files_as_well_is_copied_again(name: str) -> None:
+    world = a_quiet_world()
+    place = world.users.location("plain")
+    match name:
+        case "a file was replaced":
+            world.files.delete_file(f"{place}/f")
+            world.files.put(f"{place}/f", b"PLAIN")
+        case "a file was added":
+            world.files.put(f"{place}/more", b"more")
+        case "elsewhere":
+            world.files.put("hdfs://east/elsewhere/f", b"plain")
+            world.users.set_location("plain", "hdfs://east/elsewhere")
+    world.users.set_parameters("plain", {"comment": "x"})
+    assert world.run()["list_copies"].needed == 1
+    world.settle()
+    world.assert_no_copy_lies()
+
+
+def test_a_file_that_has_grown_is_copied_again_when_an_event_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of a directory shows that a file in it has grown: its list does."""
+    world = a_quiet_world()
+    world.users.set_parameters("plain", {"comment": "x"})
+    original: Any = world.files.list_pages
+
+    def listed(paths: Any) -> Any:
+        for directory, page in original(paths):
+            grown_page = [
+                replace(one, length=one.length + 1) if one.path.endswith("/plain/f") else one for one in page or ()
+            ]
+            yield directory, page if page is None else grown_page
+
+    monkeypatch.setattr(world.files, "list_pages", listed)
+    assert world.run()["list_copies"].needed == 1
