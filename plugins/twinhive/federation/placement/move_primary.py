@@ -210,11 +210,13 @@ class MovePrimary:
 
     def _give_back(self, ports: WritePorts) -> bool:
         """Give back what a call of this run, or of one before it, has overwritten; True where something was."""
-        found = [
-            what
-            for call in remembered_old(ports.replica_files, self.policy)
-            for what in give_back(ports, self.name, call.event_id, call.homes)
-        ]
+        calls = remembered_old(ports.replica_files, self.policy)
+        # What was tried twice was read anew before the last try.
+        last = {values: call.event_id for call in calls for values in call.homes}
+        found = []
+        for call in calls:
+            homes = {values: home for values, home in call.homes.items() if last[values] == call.event_id}
+            found += give_back(ports, self.name, call.event_id, homes)
         for what in found:
             self.report(f"{what} was changed at the same time; it is as that change has left it")
         return bool(found)

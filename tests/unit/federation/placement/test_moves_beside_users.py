@@ -7,11 +7,20 @@ from typing import Any
 import pytest
 
 from tests.support.worlds.copies_world import CopiesWorld
+from tests.support.worlds.fake_world import Killed
 from tests.support.worlds.kept_marks import is_moving
 from tests.unit.federation.placement.test_late_files import EXPECTED, overwritten_late
-from tests.unit.federation.placement.test_move_primary import a_world, assert_moved, both_files, move, rows
-from twinhive.core.model.errors import ActNow
-from twinhive.federation.placement import late_files, move_primary
+from tests.unit.federation.placement.test_move_primary import (
+    ORDERS,
+    a_world,
+    assert_moved,
+    at_the_switch,
+    both_files,
+    move,
+    rows,
+)
+from twinhive.core.model.errors import ActNow, Unreachable
+from twinhive.federation.placement import late_files, move_primary, primary_switch
 
 
 @contextmanager
@@ -78,3 +87,92 @@ def test_what_is_altered_while_the_old_place_is_judged_is_as_it_was_left(table: 
     move(world, table)
     assert not is_moving(world.metastore, world.users.table(table))
     assert rows(world, table) == EXPECTED[table]
+
+
+def alter(world: CopiesWorld, table: str, value: str) -> None:
+    """Alter something in the second in which it was altered last: its time tells nothing of that."""
+    one = one_of(world, table)
+    changed = one.with_parameters({**one.parameters, "new": value})
+    if table == "orders":
+        world.metastore.alter_partitions([changed])
+    else:
+        world.metastore.alter_table(one.name, changed)
+
+
+def one_of(world: CopiesWorld, table: str) -> Any:
+    return world.users.partition("orders", ("1",)) if table == "orders" else world.users.table(table)
+
+
+def killed_in_the_switch(world: CopiesWorld, table: str, end: Exception) -> None:
+    """Let a user alter an object between our last look and our call, and the process end before it has read the log."""
+    of_table = table == "plain"
+    at_the_switch(world, lambda: alter(world, table, "first"), of_table=of_table)
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(type(end)):
+        patched.setattr(primary_switch, "give_back", lambda *_: (_ for _ in ()).throw(end))
+        move(world, table)
+    assert both_files(world, str(one_of(world, table).location)) is world.north
+    world.lease.lose_holders()
+
+
+ENDS = [Killed(), Unreachable("no answer", found="a time-out", expected="an answer", next_step="try again")]
+
+
+@pytest.mark.parametrize("table", EXPECTED)
+@pytest.mark.parametrize("end", ENDS, ids=["killed", "no answer"])
+def test_what_a_switch_has_overwritten_the_next_run_gives_back(table: str, end: Exception) -> None:
+    world = a_world()
+    killed_in_the_switch(world, table, end)
+    assert "new" not in one_of(world, table).parameters
+    move(world, table)
+    assert one_of(world, table).parameters["new"] == "first"
+    assert_moved(world, table, EXPECTED[table])
+
+
+@pytest.mark.parametrize("table", EXPECTED)
+def test_what_somebody_has_gone_on_with_since_is_not_given_back(table: str) -> None:
+    world = a_world()
+    killed_in_the_switch(world, table, Killed())
+    alter(world, table, "second")
+    move(world, table)
+    assert one_of(world, table).parameters["new"] == "second"
+    assert_moved(world, table, EXPECTED[table])
+
+
+@pytest.mark.parametrize("table", EXPECTED)
+def test_what_is_altered_while_files_are_compared_is_never_written_over(table: str) -> None:
+    """The objects are read again directly before the call: whoever has altered one by then is not even overwritten."""
+    world, writes = a_world(), list[Any]()
+    name = "alter_table" if table == "plain" else "alter_partitions"
+    original = getattr(world.metastore, name)
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        some = arguments[-1:] if table == "plain" else [one for one in arguments[0] if one.values == ("1",)]
+        if any(both_files(world, str(one.location)) is world.north for one in some):
+            writes.append(one_of(world, table).parameters.get("new"))
+        return original(*arguments, **options)
+
+    setattr(world.metastore, name, noted)
+    with acting(primary_switch, "remember_old", lambda: alter(world, table, "one")):
+        move(world, table)
+    assert writes == ["one"]
+    assert one_of(world, table).parameters["new"] == "one"
+    assert_moved(world, table, EXPECTED[table])
+
+
+@pytest.mark.parametrize("is_made_again", [False, True])
+def test_a_partition_that_is_dropped_in_the_moment_of_the_switch_stays_so(is_made_again: bool) -> None:
+    world = a_world()
+
+    def drop() -> None:
+        one = world.users.partition("orders", ("1",))
+        world.metastore.drop_partitions(one.table, [one.name(("day",))], delete_data=False)
+        if is_made_again:
+            world.metastore.add_partitions([one.with_parameters({"new": "one"})])
+
+    at_the_switch(world, drop, of_table=False)
+    move(world, "orders")
+    if is_made_again:
+        assert world.users.partition("orders", ("1",)).parameters["new"] == "one"
+        assert_moved(world, "orders", ORDERS)
+    else:
+        assert_moved(world, "orders", {name: files for name, files in ORDERS.items() if name != "day=1"})
