@@ -1,12 +1,20 @@
 """Look at a table: which of its objects have a copy that is whole and fresh, which have a stale one, which need one."""
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from twinhive.core.model.files import is_elsewhere, join, qualified
 from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.placement.copy_marks import LONGEST, CopyMark, KeptMark, MarkedTable, object_name, primary_of
+from twinhive.core.model.placement.copy_marks import (
+    LONGEST,
+    CopyMark,
+    KeptMark,
+    MarkedTable,
+    object_name,
+    primary_of,
+)
 from twinhive.core.model.placement.kept_copies import why_never_copied
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
@@ -18,7 +26,10 @@ from twinhive.federation.placement.placement_events import CopyNews
 from twinhive.federation.placement.placement_layout import copies_directory, kept
 from twinhive.federation.placement.placement_state import CopyRecorded
 from twinhive.federation.routing.marks_table import MarksTable
-from twinhive.federation.routing.nested_directories import digests_below, directory_states, states_like
+from twinhive.federation.routing.nested_directories import directory_states, look_below, states_like
+
+_AHEAD = "its directory is of a time to come: by its time nobody could see that it is written again before then"
+"""HDFS never sets the time of a directory back."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,8 @@ class _Look:
     table: Table
     news: CopyNews
     marked: MarksFound
+    now_ms: float = field(default_factory=lambda: time.time() * 1_000)
+    """Before any directory is looked at."""
 
     def found(self) -> TableFound:
         table, files = self.table, self.ports.source_files
@@ -116,6 +129,8 @@ class _Look:
         known = {places[values]: mark.directory for values, mark in marks.items()}
         states = directory_states(files, places.values(), [at for at, state in known.items() if state.below])
         left_out |= {values: "it has no directory" for values, place in places.items() if place not in states}
+        there = places.keys() - left_out.keys()
+        left_out |= {values: _AHEAD for values in there if states[places[values]].modified_ms >= self.now_ms}
         seen = {
             values: CopyObject(table.name, table.partition_keys, values, place, states[place])
             for values, place in places.items()
@@ -130,18 +145,35 @@ class _Look:
             if values in same or self.news.is_current(table.name.table, self._cluster, values, mark)
         }
         stale = self.marked.ours.keys() - {object_name(values) for values in fresh}
-        needed = [what for values, what in seen.items() if values not in fresh]
+        needed, ahead = self._with_all_below([what for values, what in seen.items() if values not in fresh])
+        left_out |= dict.fromkeys(ahead, _AHEAD)
         said = {_told(table, values): why for values, why in left_out.items()}
         return TableFound(
             table.name,
             tuple(CopyRecorded(seen[values], mark.location, mark.copy) for values, mark in fresh.items()),
             tuple(sorted(stale)),
-            tuple(_with_all_below(files, needed)),
+            tuple(needed),
             said,
             is_settled=not needed and not left_out,
             marks=fresh,
             same=frozenset(same),
         )
+
+    def _with_all_below(self, needed: Sequence[CopyObject]) -> tuple[list[CopyObject], list[Values]]:
+        """Return what is to be copied with the directories below its own, as they were before it is listed.
+
+        Likewise what is not, because some of these are of a time to come.
+        """
+        below = look_below(self.ports.source_files, [one.location for one in needed])
+        ahead = [one.values for one in needed if one.location in below and below[one.location].newest_ms >= self.now_ms]
+        with_all = [
+            replace(one, directory=replace(one.directory, below=below[one.location].digest))
+            if one.location in below
+            else one
+            for one in needed
+            if one.values not in ahead
+        ]
+        return with_all, ahead
 
     @property
     def _cluster(self) -> str:
@@ -166,12 +198,6 @@ class _Look:
         ]
         files = listed_files(self.ports.source_files, touched)
         return {one.values for one in touched if content_of(files[one]) == marks[one.values].content}
-
-
-def _with_all_below(files: FileReader, needed: Sequence[CopyObject]) -> list[CopyObject]:
-    """Return what is to be copied with the directories below its own, as they were before it is listed."""
-    below = digests_below(files, [one.location for one in needed])
-    return [replace(one, directory=replace(one.directory, below=below[one.location])) for one in needed]
 
 
 def _not_copied(table: Table, policy: Policy) -> str | None:

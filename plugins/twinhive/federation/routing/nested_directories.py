@@ -36,16 +36,18 @@ def states_like(files: FileReader, known: Mapping[str, DirectoryState]) -> dict[
 
 @dataclass(frozen=True)
 class Below:
-    """The directories below one that readers see: a digest of all of them, and those that hold any of them."""
+    """The directories below one that readers see: a digest, those that hold any of them, and the newest one's time."""
 
     digest: str
     branches: tuple[str, ...]
+    newest_ms: int
 
 
 def look_below(files: FileReader, places: Iterable[str]) -> dict[str, Below]:
     """Look at what is below directories; those without directories in them are left out."""
     lines: dict[str, list[str]] = defaultdict(list)
     branches: dict[str, dict[str, None]] = defaultdict(dict)
+    newest: dict[str, int] = defaultdict(int)
     level = {place: place for place in places}
     while level:
         found: dict[str, str] = {}
@@ -55,8 +57,9 @@ def look_below(files: FileReader, places: Iterable[str]) -> dict[str, Below]:
                     place = found[entry.path] = level[directory]
                     lines[place].append(f"{entry.path}\0{entry.file_id}\0{entry.modified_ms}\0")
                     branches[place][directory] = None
+                    newest[place] = max(newest[place], entry.modified_ms)
         level = found
-    return {place: Below(_digest(some), tuple(branches[place])) for place, some in lines.items()}
+    return {place: Below(_digest(some), tuple(branches[place]), newest[place]) for place, some in lines.items()}
 
 
 def digests_below(files: FileReader, places: Iterable[str]) -> dict[str, str]:

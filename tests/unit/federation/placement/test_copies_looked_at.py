@@ -1,5 +1,6 @@
 """Who believes a mark looks at what it names; and what an event has not changed is not copied again."""
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from tests.support.worlds.copies_world import CopiesWorld
 from tests.unit.federation.placement.test_copies import a_quiet_world, a_world, settled
 from tests.unit.federation.routing.test_table_resolution import routed
 from twinhive.core.model.errors import Unreachable
+from twinhive.core.model.files import Attributes
 from twinhive.core.model.placement.copy_marks import DirectoryState
 from twinhive.federation.placement.copies_status import copies_of, totals
 from twinhive.federation.routing.cluster_choice import Nowhere, Routed
@@ -240,3 +242,34 @@ def test_a_file_that_has_grown_is_copied_again_when_an_event_says_so(monkeypatch
 
     monkeypatch.setattr(world.files, "list_pages", listed)
     assert world.run()["list_copies"].needed == 1
+
+
+# --- times that prove nothing
+
+
+def set_time(world: CopiesWorld, place: str, seconds: float) -> None:
+    world.files.set_attributes(place, Attributes(modified_ms=int((time.time() + seconds) * 1_000)))
+
+
+@pytest.mark.parametrize("below", ["", "/sub dir"])
+def test_a_directory_of_a_time_to_come_has_no_copy_until_that_time_is_past(below: str) -> None:
+    """Who writes into it before then changes neither its id nor its time: HDFS sets no time back."""
+    world = a_world()
+    place = world.users.location("plain") + below
+    set_time(world, place, 600)
+    world.run()
+    assert "plain" not in world.marked() and "orders day=1" in world.marked()
+    told = [one for found in copies_of(world.ports(), world.placement) for one in found.left_out]
+    assert any(one.startswith("sales.plain: ") and "of a time to come" in one for one in told)
+    assert world.run()["list_copies"].idle and "plain" not in world.marked()
+    set_time(world, place, -1)
+    world.run()
+    assert "plain" in world.fresh()
+
+
+def test_of_a_directory_that_came_to_be_of_a_time_to_come_the_copy_goes() -> None:
+    world = a_quiet_world()
+    set_time(world, world.users.location("orders", ONE), 600)
+    world.run()
+    assert "orders day=1" not in world.marked()
+    assert isinstance(routed(world, "select * from orders where day = '1'", "north"), Nowhere)
