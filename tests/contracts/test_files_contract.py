@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.core.model.errors import AlreadyThere, Missing, Refused, SafeMode, TwinhiveError, Unreachable
-from twinhive.core.model.files import ChecksumForm, Creation, Usage, join
-from twinhive.core.ports import FileWriter
+from twinhive.core.model.files import Attributes, ChecksumForm, Creation, Usage, join
+from twinhive.core.ports import FileWriter, TreeWriter
 from twinhive.hive.adapters.hdfs.hadoop_errors import is_unknown_call
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.hive.adapters.jvm.java_vm import java_class
@@ -220,6 +220,37 @@ def test_only_its_owner_may_look_into_a_private_directory(files: FileWriter, pla
     files.make_private(f"{place}/a/open")
     opened = files.status(f"{place}/a/open")
     assert opened and (not has_permissions or opened.permission & 0o055)
+
+
+def test_where_its_owner_may_not_write_no_name_comes_or_goes(
+    files: TreeWriter, place: str, request: pytest.FixtureRequest
+) -> None:
+    if files.root == "file://":
+        pytest.skip("a local superuser writes anywhere")
+    if isinstance(files, HadoopFiles):  # of the sandbox's superuser
+        files.make_directories(place)
+        files.set_attributes(place, Attributes(owner="ann"))
+        files = HadoopFiles(files.root, request.getfixturevalue("sandbox").clusters["east"].hadoop_properties, "ann")
+        request.addfinalizer(files.close)
+    files.write(f"{place}/a/below/f", b"x")
+    files.set_permission(f"{place}/a/below", 0o555)
+    closed = files.status(f"{place}/a/below")
+    assert closed and closed.permission == 0o555
+    changes = {
+        "a new file": lambda: files.write(f"{place}/a/below/g", b""),
+        "a new directory": lambda: files.make_directories(f"{place}/a/below/d/e"),
+        "a file away": lambda: files.delete_file(f"{place}/a/below/f"),
+        "a file elsewhere": lambda: files.rename(f"{place}/a/below/f", f"{place}/a/f"),
+        "all of it away": lambda: files.delete(f"{place}/a"),
+    }
+    for what, change in changes.items():
+        with pytest.raises(Refused):
+            change()
+            raise AssertionError(what)
+    assert files.read(f"{place}/a/below/f") == b"x"
+    assert files.rename(f"{place}/a/below", f"{place}/b")  # the directory around it decides
+    files.set_permission(f"{place}/b", 0o755)
+    assert files.delete(f"{place}/b")
 
 
 def test_make_directories_twice_and_over_a_file(files: FileWriter, place: str) -> None:

@@ -24,6 +24,7 @@ ANSWER = "answer "
 ONE_WORKER = "local[1]"
 """The master of jobs of two tasks, one after the other: each process that executes tasks starts a Java of its own."""
 ROOT = Path(__file__).parents[2]
+_USER = "TWINHIVE_SPARK_SQL_USER"
 
 
 class SparkSql:
@@ -55,10 +56,10 @@ def through_gateway(port: int) -> dict[str, str]:
 
 
 @contextmanager
-def spark_sql(cluster: str, errors: Path, settings: dict[str, str]) -> Iterator[SparkSql]:
-    """Start a session of the cluster's user; what it writes about errors goes to a file."""
+def spark_sql(cluster: str, errors: Path, settings: dict[str, str], user: str = "") -> Iterator[SparkSql]:
+    """Start a session of a user, '' for the cluster's; what it writes about errors goes to a file."""
     command = [sys.executable, __file__, cluster, *(f"{key}={value}" for key, value in settings.items())]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins")])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins")]), _USER: user}
     with (
         errors.open("w") as log,
         subprocess.Popen(
@@ -83,6 +84,8 @@ def main() -> int:
     box = Sandbox.open(os.environ.get("TWINHIVE_SANDBOX", "test"))
     cluster = box.north if name == "north" else box.clusters[name]
     os.environ.update(spark_submit_environment(cluster))
+    if user := os.environ[_USER]:
+        os.environ["HADOOP_USER_NAME"] = user
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(ONE_WORKER).appName("users")

@@ -44,6 +44,7 @@ from tests.support.worlds.read_copies import (
     read_while,
 )
 from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import Attributes
 from twinhive.hive.adapters.hdfs.hadoop_fs import HadoopFiles
 from twinhive.runtime.pipeline.phases import COPIES
 from twinhive.runtime.pipeline.runner import run_phase
@@ -80,6 +81,22 @@ class Gates:
         placement = {"placement": name, "database": database, "cluster": "north", "tables": tables or {}}
         self.policies.write(f"placements/{name}.yaml", {**placement, "options": {"copy_threads": 4, **options}})
         return name
+
+    def settle_as(self, user: str, database: str, north: HadoopFiles) -> None:
+        """Bring copies up to date that belong to a user who is no superuser, as the sandbox's own one is."""
+        home = f"/home/{user}"
+        north.make_directories(f"{north.root}{home}")
+        north.set_attributes(f"{north.root}{home}", Attributes(owner=user))
+        name = f"near_{database}"
+        placement = {"placement": name, "database": database, "cluster": "north", "tables": {"exclude": ["left_out"]}}
+        roots = {"root": f"{home}/copies", "staging_root": f"{home}/staging"}
+        self.policies.write(f"placements/{name}.yaml", {**placement, **roots})
+        clusters = (self.policies.directory / "clusters.yaml").read_text()
+        theirs = yaml.safe_load(clusters)
+        theirs["clusters"]["north"]["file_system"]["user"] = user
+        self.policies.write("clusters.yaml", theirs)
+        self.settle(name)
+        self.policies.write("clusters.yaml", yaml.safe_load(clusters))
 
     def copy(self, placement: str, switch: KillSwitch | None = None) -> dict[str, Any]:
         """Bring the copies up to date, once."""
@@ -223,6 +240,80 @@ def test_spark_of_north_writes_its_own_tables_and_no_copy(
         assert mine.sd.location == f"{root}/mine"
         assert mine.parameters["twinhive.cluster"] == "north"
         client.drop_table(named, "mine", True)
+
+
+WRITES = (
+    "INSERT INTO {0}.orders VALUES ('n', 5)",
+    "INSERT OVERWRITE TABLE {0}.orders SELECT 'n', 5",
+    "INSERT INTO {0}.stock VALUES ('n', 5)",
+    "INSERT OVERWRITE TABLE {0}.stock SELECT 'n', 5",
+    "INSERT INTO {0}.own VALUES ('n')",
+    "INSERT OVERWRITE TABLE {0}.own VALUES ('n')",
+    "INSERT INTO {0}.fast VALUES ('n', '1')",
+    "INSERT INTO {0}.fast PARTITION (day = '1') VALUES ('n')",
+    "INSERT OVERWRITE TABLE {0}.fast PARTITION (day = '1') VALUES ('n')",
+    "INSERT OVERWRITE TABLE {0}.fast VALUES ('n', '9')",
+    f"INSERT INTO {{0}}.days PARTITION (day = '{DAYS[0]}') VALUES ('n', 5)",
+    f"INSERT OVERWRITE TABLE {{0}}.days PARTITION (day = '{DAYS[0]}') VALUES ('n', 5)",
+    "INSERT INTO {0}.days PARTITION (day = '2026-02-02') VALUES ('n', 5)",
+    f"INSERT INTO {{0}}.days VALUES ('n', 5, '{DAYS[0]}')",
+    "LOAD DATA INPATH 'hdfs://north/tmp/{0}/loaded' INTO TABLE {0}.orders",
+    "LOAD DATA INPATH 'hdfs://north/tmp/{0}/loaded' OVERWRITE INTO TABLE {0}.stock",
+    f"LOAD DATA INPATH 'hdfs://north/tmp/{{0}}/loaded' INTO TABLE {{0}}.days PARTITION (day = '{DAYS[0]}')",
+    "TRUNCATE TABLE {0}.orders",
+    "TRUNCATE TABLE {0}.stock",
+    "TRUNCATE TABLE {0}.own",
+    "TRUNCATE TABLE {0}.fast PARTITION (day = '1')",
+    "ALTER TABLE {0}.days ADD PARTITION (day = '2026-02-02')",
+    f"ALTER TABLE {{0}}.days DROP PARTITION (day = '{DAYS[0]}')",
+    f"ALTER TABLE {{0}}.days PARTITION (day = '{DAYS[0]}') RENAME TO PARTITION (day = '2026-02-02')",
+    f"ALTER TABLE {{0}}.days PARTITION (day = '{DAYS[0]}') SET LOCATION 'hdfs://north/tmp/{{0}}'",
+    "ALTER TABLE {0}.orders SET LOCATION 'hdfs://north/tmp/{0}'",
+    "ALTER TABLE {0}.orders ADD COLUMNS (c STRING)",
+    "ALTER TABLE {0}.orders RENAME TO {0}.others",
+    "ALTER TABLE {0}.orders SET TBLPROPERTIES ('x' = 'y')",
+    "ANALYZE TABLE {0}.orders COMPUTE STATISTICS",
+    "ANALYZE TABLE {0}.fast PARTITION (day = '1') COMPUTE STATISTICS",
+    "DROP TABLE {0}.orders",
+    "DROP TABLE {0}.stock PURGE",
+    "DROP TABLE {0}.own",
+)
+"""What Spark can say that writes a table, of each kind of table that has a copy."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("user", ["copier", "analyst"], ids=["the owner of the copies", "another user"])
+def test_no_statement_that_writes_ends_well_in_a_copy(
+    gates: Gates, ports: Ports, east: Warehouse, north: HadoopFiles, east_spark: SparkSql, tmp_path: Path, user: str
+) -> None:
+    named = ports.database
+    east.create_table(named, "stock", files={"f": b"x,1\n"})
+    made = east_spark.ask(
+        f"CREATE TABLE {named}.fast (a STRING, day STRING) USING parquet PARTITIONED BY (day)",
+        f"INSERT INTO {named}.fast VALUES ('p', '1'), ('q', '2')",
+        f"CREATE TABLE {named}.own USING parquet AS SELECT 'w' AS a",
+    )
+    assert made == [[], [], []], made
+    gates.settle_as("copier", named, north)
+    tables = ("orders", "days", "stock", "fast", "own")
+    copies = {table: contents(north, _place(ports, table)) for table in tables}
+    primaries = {table: contents(east.files, client_location(ports.own, named, table)) for table in tables}
+    north.write(f"hdfs://north/tmp/{named}/loaded", b"n,5\n")
+    north.set_permission(f"hdfs://north/tmp/{named}", 0o777)
+    settings = {**through_gateway(ports.of_north), "spark.hadoop.hive.exec.dynamic.partition.mode": "nonstrict"}
+    with spark_sql("north", tmp_path / "spark.log", settings, user) as session:
+        for statement in WRITES:
+            said = statement.format(named)
+            (answer,) = session.ask(said)
+            assert isinstance(answer, str), said
+            assert {table: contents(north, _place(ports, table)) for table in tables} == copies, said
+        rows = session.ask(*(f"SELECT count(*) FROM {named}.{table}" for table in tables))
+    assert rows == [[[2]], [[2]], [[1]], [[2]], [[1]]]
+    assert {table: contents(east.files, client_location(ports.own, named, table)) for table in tables} == primaries
+
+
+def _place(ports: Ports, table: str) -> str:
+    return client_location(ports.of_north, ports.database, table)
 
 
 @pytest.mark.nightly(

@@ -212,9 +212,14 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash, InMemo
             if is_new:
                 self._change_status(path, permission=0o700)
 
+    def set_permission(self, path: str, permission: int) -> None:
+        with self._change("set_permission", path):
+            self._change_status(path, permission=permission)
+
     def rename(self, source: str, target: str) -> bool:
         with self._change("rename", target):
             self._check_text(source)
+            self._check_permission("rename", source)
             if source not in self._nodes or target in self._nodes:
                 return False
             self._check_parent(target)
@@ -225,6 +230,7 @@ class InMemoryFiles(InMemoryAttributes, InMemorySnapshots, InMemoryTrash, InMemo
     def replace(self, source: str, target: str) -> None:
         with self._change("replace", target):
             self._check_text(source)
+            self._check_permission("replace", source)
             there = self._nodes.get(target)
             if self._node(source).status.is_directory or (there and there.status.is_directory):
                 raise Refused(f"{target}: {self.root} refused", found="a directory", expected="files")

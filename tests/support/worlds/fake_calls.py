@@ -10,6 +10,10 @@ from twinhive.core.model.errors import Missing, Refused, SafeMode, Unreachable
 from twinhive.core.model.files import Space, is_below, parent
 from twinhive.core.model.untrusted_paths import is_collapsed
 
+_WRITE, _ALL = 0o200, 0o700
+_OF_THE_OWNER = frozenset({"set_permission", "set_attributes"})
+_OF_THE_INODE = frozenset({"set_attribute", "append_from"})
+
 
 class InMemoryCalls:
     """Hold the tree and the knobs.
@@ -68,12 +72,28 @@ class InMemoryCalls:
             if self.safe_mode:
                 raise SafeMode(f"{path}: {self.root} is in safe mode", next_step="wait")
             self._check_writable(path)
+            self._check_permission(name, path)
             yield
 
     def _check_writable(self, path: str) -> None:
         self._check_text(path)
         if f"/{SNAPSHOTS}/" in path or _is_one_of(path, self.forbidden):
             raise Refused(f"{path}: {self.root} refused: permission denied", next_step="grant the right")
+
+    def _check_permission(self, name: str, path: str) -> None:
+        """Refuse what HDFS refuses an owner who is no superuser: names in a directory without its write bit."""
+        if name in _OF_THE_OWNER:
+            return
+        written = path if name in _OF_THE_INODE else parent(path)
+        while written not in self._nodes and written != self.root:
+            written = parent(written)
+        wanted = {written: _WRITE}
+        if name == "delete":
+            wanted |= dict.fromkeys((one for one in self._tree.below(path) if self._tree.children(one)), _ALL)
+        for one, bits in wanted.items():
+            status = self._nodes[one].status
+            if status.is_directory and status.permission & bits != bits:
+                raise Refused(f"{path}: {self.root} refused: permission denied", found=one, next_step="grant the right")
 
     def _check_room(self, path: str) -> None:
         """Refuse a name that is new where a quota has no room for it."""

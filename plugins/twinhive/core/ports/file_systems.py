@@ -127,6 +127,10 @@ class FileWriter(FileReader, Protocol):
         """Make a directory that nobody but its owner may look into, its parents as usual; one that exists stays."""
         ...
 
+    def set_permission(self, path: str, permission: int) -> None:
+        """Give a path another mode, as chmod does. Raises Missing, Refused."""
+        ...
+
     def rename(self, source: str, target: str) -> bool:
         """Rename without overwriting; False when the target exists or the source is gone.
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from twinhive.core.directory_marks.staging import own_staging
+from twinhive.core.directory_marks.write_protection import OWNER_WRITES, protect
 from twinhive.core.model.file_names import file_name
 from twinhive.core.model.files import Usage, join, parent
 from twinhive.core.model.placement.copy_marks import DirectoryState
@@ -32,10 +33,12 @@ def put_in_place(
 
     A directory that is there has come by such a rename, of the same list: it is whole. The lease is proved before a
     directory is made among the copies: who retires the placement removes them all, and one that is made after that
-    would bear no mark. Raises LeaseLost.
+    would bear no mark. Nobody may write into it then, its owner included. Raises LeaseLost.
     """
     place = place_of(policy, listed, one)
-    if files.status(place) is not None:
+    if (there := files.status(place)) is not None:
+        if there.permission & OWNER_WRITES:  # a kill before the last call
+            protect(files, place)
         return True
     building = join(building_directory(policy, listed.name), file_name(one.table.table), one.partition or "table")
     if not _put_together(files, policy, building, items):
@@ -43,7 +46,10 @@ def put_in_place(
     lease.confirm()
     _prove(files, policy, listed, one, building)
     lease.confirm()
-    return rename_into(files, building, place) or files.status(place) is not None
+    if not rename_into(files, building, place) and files.status(place) is None:
+        return False
+    protect(files, place)
+    return True
 
 
 @dataclass(frozen=True)

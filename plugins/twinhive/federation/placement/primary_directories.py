@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from twinhive.core.directory_marks.write_protection import unprotect
 from twinhive.core.model.files import is_below, join, relative_to
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter
@@ -12,8 +13,12 @@ from twinhive.federation.placement.unused_copies import AT_HOME, OF_TABLE
 def become_homes(files: FileWriter, policy: Policy, places: Iterable[str]) -> None:
     """Write on the directories of copies that some places lie in that they hold a table: before any is switched to.
 
+    From then on their owner may write into these places, as into any table's.
     A name would be no proof: the table may be renamed, and another one get its name.
     """
+    places = list(places)
+    for place in places:
+        unprotect(files, place)
     for top in sorted({_top(policy, place) for place in places}):
         if files.attribute(top, OF_TABLE) != AT_HOME:
             files.set_attribute(top, OF_TABLE, AT_HOME)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from twinhive.core.directory_marks.directories import Owned
+from twinhive.core.directory_marks.write_protection import unprotect
 from twinhive.core.model.errors import Foreign
 from twinhive.core.model.files import is_below
 from twinhive.core.model.lease_kinds import LeaseKind
@@ -59,12 +60,14 @@ def _taken_away(ports: WritePorts, lease: Lease, owned: Owned) -> Iterator[str]:
     """Remove the directory, or all in it but what is a table's home; say what was done."""
     stays = homes(ports.replica_files, owned.directory)
     if not stays:
+        unprotect(ports.replica_files, owned.directory)
         yield f"{owned.directory}: {owned.take_away()}"
         return
     for _, page in list(ports.replica_files.list_pages([owned.directory])):
         for child in page or ():
             if child.is_directory and child.path not in stays:
                 lease.confirm()
+                unprotect(ports.replica_files, child.path)
                 yield f"{child.path}: {owned.take_away(child.path)}"
     for one in stays:
         yield f"{one} stays: a table that was moved is at home there"

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from twinhive.core.directory_marks.directories import Owned, proven
+from twinhive.core.directory_marks.write_protection import unprotect
 from twinhive.core.model.errors import Missing
 from twinhive.core.model.files import is_below, relative_to
 from twinhive.core.model.names import TableName
@@ -49,6 +50,7 @@ def sweep(ports: WritePorts, lease: Lease, policy: Policy, used: Collection[str]
             since[directory] = now  # asked again after another time of grace
             continue
         lease.confirm()
+        unprotect(ports.replica_files, directory)
         owned.take_away(directory)
         sweeping.removed.append(directory)
         del since[directory]

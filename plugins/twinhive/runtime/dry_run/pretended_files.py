@@ -74,6 +74,9 @@ class PretendedFiles:
     def make_private(self, path: str) -> None:
         """Do nothing: nobody asks for an empty directory again."""
 
+    def set_permission(self, path: str, permission: int) -> None:
+        """Do nothing: nobody asks what may be written."""
+
     def set_attribute(self, path: str, name: str, value: str) -> None:
         """Remember it, until the path gets another name."""
         self._attributes[path, name] = value

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placement
+from twinhive.core.directory_marks.write_protection import unprotect
 from twinhive.core.step.step_base import Work
 from twinhive.federation.placement.list_copies import CopiesListed, ListCopies
 from twinhive.federation.placement.unused_copies import AT_HOME, OF_TABLE
@@ -62,6 +63,7 @@ def test_a_home_among_them_is_not_looked_for_at_each_run() -> None:
     directory = world.marked()["plain"][1].location
     world.users.drop_table("plain")
     world.settle()
+    unprotect(world.north, directory)
     world.north.set_attribute(directory, OF_TABLE, AT_HOME)
     later = time.time() + 2 * GRACE
     read: list[str] = []

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from twinhive.core.model.errors import Missing, Refused, TwinhiveError
 from twinhive.core.model.file_names import LONGEST, shortened
-from twinhive.core.model.files import AS_USUAL, Creation, Written, base_name, parent
+from twinhive.core.model.files import AS_USUAL, Attributes, Creation, Written, base_name, parent
 from twinhive.hive.adapters.hdfs import hadoop_streams, hadoop_trash
 from twinhive.hive.adapters.hdfs.hadoop_attributes import HadoopAttributes
 from twinhive.hive.adapters.hdfs.hadoop_errors import is_missing, translated
@@ -161,6 +161,10 @@ class HadoopFiles(HadoopReader, HadoopAttributes, HadoopSnapshots, HadoopQuotas)
     def to_trash(self, path: str) -> bool:
         """Move a file or a whole directory to the user's trash; False without a trash, or when nothing is there."""
         return hadoop_trash.to_trash(self._client, path)
+
+    def set_permission(self, path: str, permission: int) -> None:
+        """Give a path another mode. Raises Missing, Refused."""
+        self.set_attributes(path, Attributes(permission=permission))
 
     def set_attribute(self, path: str, name: str, value: str) -> None:
         """Set an extended attribute (`user.x`). Raises Missing, and Refused where there are none."""
