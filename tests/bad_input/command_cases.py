@@ -14,6 +14,7 @@ from twinhive.surfaces.cli.app import app
 # A good value for each argument, so that one at a time can be left out.
 _ARGUMENTS = {
     "POLICY": "sales",
+    "PLACEMENT": "near",
     "PHASE": "incremental",
     "TABLE": "plain",
     "ID": "9",

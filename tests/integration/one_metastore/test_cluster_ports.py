@@ -242,6 +242,7 @@ def test_spark_of_north_writes_its_own_tables_and_no_copy(
         client.drop_table(named, "mine", True)
 
 
+COPIES_OF_COPIER = "hdfs://north/home/copier/copies"
 WRITES = (
     "INSERT INTO {0}.orders VALUES ('n', 5)",
     "INSERT OVERWRITE TABLE {0}.orders SELECT 'n', 5",
@@ -296,7 +297,7 @@ def test_no_statement_that_writes_ends_well_in_a_copy(
     assert made == [[], [], []], made
     gates.settle_as("copier", named, north)
     tables = ("orders", "days", "stock", "fast", "own")
-    copies = {table: contents(north, _place(ports, table)) for table in tables}
+    copies = contents(north, COPIES_OF_COPIER)
     primaries = {table: contents(east.files, client_location(ports.own, named, table)) for table in tables}
     north.write(f"hdfs://north/tmp/{named}/loaded", b"n,5\n")
     north.set_permission(f"hdfs://north/tmp/{named}", 0o777)
@@ -306,14 +307,10 @@ def test_no_statement_that_writes_ends_well_in_a_copy(
             said = statement.format(named)
             (answer,) = session.ask(said)
             assert isinstance(answer, str), said
-            assert {table: contents(north, _place(ports, table)) for table in tables} == copies, said
+            assert contents(north, COPIES_OF_COPIER) == copies, said
         rows = session.ask(*(f"SELECT count(*) FROM {named}.{table}" for table in tables))
     assert rows == [[[2]], [[2]], [[1]], [[2]], [[1]]]
     assert {table: contents(east.files, client_location(ports.own, named, table)) for table in tables} == primaries
-
-
-def _place(ports: Ports, table: str) -> str:
-    return client_location(ports.of_north, ports.database, table)
 
 
 @pytest.mark.nightly(

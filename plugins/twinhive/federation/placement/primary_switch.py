@@ -27,8 +27,8 @@ from twinhive.federation.placement.former_locations import (
 from twinhive.federation.placement.marking_copies import in_pieces, objects_now, own_partition, write_marks
 from twinhive.federation.placement.placement_events import newest_news
 from twinhive.federation.placement.placement_layout import copies_directory, kept
-from twinhive.federation.placement.primary_directories import become_homes
 from twinhive.federation.placement.switch_recovery import give_back
+from twinhive.federation.placement.unused_copies import become_homes
 from twinhive.federation.routing.marks_table import MarksTable, marks_of, move_name
 from twinhive.federation.routing.move_mark import EVERY_CLUSTER, MOVE, PrimaryMove
 from twinhive.federation.routing.nested_directories import directory_states, states_like

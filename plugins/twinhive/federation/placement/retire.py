@@ -20,8 +20,7 @@ from twinhive.federation.placement.copy_freshness import marked_objects, marks_t
 from twinhive.federation.placement.list_copies import clear_work
 from twinhive.federation.placement.marking_copies import remove_marks
 from twinhive.federation.placement.placement_layout import copies_directory, kept
-from twinhive.federation.placement.primary_directories import homes
-from twinhive.federation.placement.unused_copies import owned_copies
+from twinhive.federation.placement.unused_copies import homes, owned_copies
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ _MODULES: Mapping[str, str] = {
     "run": "twinhive.surfaces.cli.run_command",
     "clusters": "twinhive.surfaces.cli.clusters_command",
     "copies": "twinhive.surfaces.cli.copies_command",
+    "take-copies": "twinhive.surfaces.cli.copies_command",
     "move-primary": "twinhive.surfaces.cli.copies_command",
     "route": "twinhive.surfaces.cli.route_command",
     "copy": "twinhive.surfaces.cli.tree_copy",

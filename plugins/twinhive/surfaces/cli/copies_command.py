@@ -1,5 +1,6 @@
 """Say which copies are kept on secondary clusters (seed 000), and whether they are fresh; move a table to one."""
 
+import shlex
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -7,9 +8,11 @@ import typer
 from rich.table import Table
 
 from twinhive.core.model.human_readable import readable
+from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.federation.placement.copies_status import TableCopies, copies_of, totals
 from twinhive.federation.placement.move_primary import MovePrimary
+from twinhive.federation.placement.users_copies import TakeCopies
 from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.runtime.wiring.table_move import MoveWiring
 from twinhive.statements.execution.moving_primary import by_spark, planned
@@ -89,6 +92,39 @@ def _print(found: list[_Found]) -> None:
             cells = one.policy.name, str(each.name), *sides, str(each.fresh), why, str(each.missing)
             table.add_row(*map(escape, (*cells, readable(each.bytes), more)))
     console.print(table)
+
+
+@app.command("take-copies")
+def take_copies(
+    placement: Annotated[str, typer.Argument(metavar="PLACEMENT", help="A placement that copies the table")],
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="Its name, without the database")],
+    directory: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIRECTORY", help="Its copy, a full URI on the placement's cluster; partitions below it"
+        ),
+    ],
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    config: Config = None,
+) -> None:
+    """Take over what users have copied, by distcp for example: the placement copies nothing of it again.
+
+    All files of the table, or of a partition in DIRECTORY/KEY=VALUE, are compared with the original. What has the same
+    files with the same content, and no others, is moved to the placement's staging directory; its next run makes it a
+    copy. What differs stays where it is, is said, and is copied as ever. With --dry-run all is compared, nothing moved.
+    """
+    with errors_shown(as_json=as_json):
+        configuration = configuration_of(config)
+        wiring = Wiring.of(configuration, configuration.placement(placement).name, resolver())
+        name = TableName(wiring.policy.source.database, table.lower())
+        taking = TakeCopies(wiring.policy, name, directory.rstrip("/"), holder_of("take-copies"))
+        with waiting(f"comparing {directory} with {name}"):
+            lines = taking.plan(wiring.read_ports()) if dry_run else taking.run(wiring.write_ports())
+    if as_json:
+        print_json({"placement": placement, "table": str(name), "dry_run": dry_run, "said": lines})
+    else:
+        say(*lines, NOTHING_CHANGED if dry_run else f"then: twinhive run {shlex.quote(placement)} copies")
 
 
 @app.command("move-primary")

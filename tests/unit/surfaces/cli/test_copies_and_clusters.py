@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.support.policy_terminal import Terminal, a_terminal
+from tests.support.worlds.copies_world import contents
 from twinhive.runtime.wiring import job_users
 from twinhive.runtime.wiring.cluster_wiring import ClustersWiring
 from twinhive.runtime.wiring.policy_wiring import Wiring
@@ -55,6 +56,19 @@ def test_a_placement_is_checked_unlocked_and_retired(placed: Terminal) -> None:
     assert "would be taken away" in placed.type("retire", "near", "--dry-run")
     assert "are taken away" in placed.type("retire", "near")
     assert placed.document("copies", "near")["placements"][0]["fresh"] == 0
+
+
+def test_what_a_user_has_copied_is_taken_over(placed: Terminal) -> None:
+    theirs = "hdfs://west/user/ann/plain"
+    original = placed.users.table("plain").location
+    for relative, content in contents(placed.world.source_files, original).items():
+        placed.world.replica_files.write(f"{theirs}/{relative}", content)
+    assert "sales.plain would be taken over" in placed.type("take-copies", "near", "plain", theirs, "--dry-run")
+    said = placed.type("take-copies", "near", "plain", theirs)
+    assert "sales.plain is taken over" in said and "twinhive run near copies" in said
+    assert placed.document("take-copies", "near", "Orders", theirs)["table"] == "sales.orders"
+    placed.type("run", "near", "copies")
+    placed.type("take-copies", "near", "plain", theirs, code=4)
 
 
 @pytest.mark.parametrize("words", [("forget", "near"), ("status", "near"), ("resync", "near", "plain")])

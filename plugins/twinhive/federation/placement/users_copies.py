@@ -1,0 +1,126 @@
+"""Take copies over that users have made (seed 000: by distcp): files that equal their originals become staged ones.
+
+The next run of the placement finds them staged, and copies nothing of them again. It looks at the originals once more,
+as after any copying, puts the copies in their places and marks them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from twinhive.core.directory_marks.staging import claim_staging
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import FileStatus, join, parent
+from twinhive.core.model.human_readable import first_of
+from twinhive.core.model.lease_kinds import LeaseKind
+from twinhive.core.model.names import TableName
+from twinhive.core.model.next_steps import command
+from twinhive.core.model.policy import Policy
+from twinhive.core.ports import Lease, ReadPorts, WritePorts
+from twinhive.core.ports.same_content import have_same_content
+from twinhive.core.step.replica_lease import hold_lease
+from twinhive.core.step.step_base import Work
+from twinhive.core.threads.parallel_map import in_threads
+from twinhive.federation.placement.copied_objects import CopyObject
+from twinhive.federation.placement.copy_freshness import look_at_table
+from twinhive.federation.placement.copy_lists import listed_files
+from twinhive.federation.placement.marking_copies import in_pieces
+from twinhive.federation.placement.placement_events import CopyNews
+from twinhive.hive.events.reader import position_at
+from twinhive.transfer.staged.listing import list_files
+from twinhive.transfer.staged.staged_files import CopyItem
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class TakeCopies:
+    """Take the copy of a table over that lies in a directory: of a partition in `<directory>/<key>=<value>`.
+
+    An object is taken whole or not at all: its directory has the original's files, all of them and no others, with the
+    same content. What differs stays where it is, and is said.
+    """
+
+    policy: Policy
+    name: TableName
+    directory: str
+    holder: Mapping[str, str] = field(default_factory=dict)
+
+    def plan(self, ports: ReadPorts) -> list[str]:
+        """Compare, and say what would be done. Raises ActNow for a table without anything to copy."""
+        return [one.said("would be taken over") for one in self._compared(ports)]
+
+    def run(self, ports: WritePorts) -> list[str]:
+        """Compare and take over; say what was done. Run again after a kill, it goes on. Raises ActNow, LeaseHeld."""
+        lines = []
+        with hold_lease(ports, Work(self.policy, holder=dict(self.holder)), LeaseKind.PLACEMENT) as lease:
+            claim_staging(ports.replica_files, self.policy)
+            for one in self._compared(ports):
+                if not one.why_not:
+                    self._take(ports, lease, one)
+                lines.append(one.said("is taken over"))
+        return lines
+
+    def _take(self, ports: WritePorts, lease: Lease, one: "_Compared") -> None:
+        files, staging = ports.replica_files, self.policy.staging
+        lease.confirm()
+        for path, item in one.theirs.items():
+            staged = item.staged_path(staging)
+            files.make_directories(parent(staged))
+            files.rename(path, staged)
+
+    def _compared(self, ports: ReadPorts) -> Iterator["_Compared"]:
+        """Yield what needs a copy, with what of it lies in the directory. Raises ActNow where nothing needs one."""
+        here = position_at(ports.source, ports.source.current_event_id())
+        news = CopyNews.nothing(self.policy, ports.source.log_id(), here)
+        found = look_at_table(ports, self.policy, self.name, news)
+        if not found.needed:
+            raise ActNow(
+                f"nothing of {self.name} needs a copy on {self.policy.replica.cluster}",
+                found="; ".join(f"{what}: {why}" for what, why in found.left_out.items())
+                or f"{len(found.fresh)} copies, each of them fresh",
+                expected=f"a table that placement {self.policy.name} copies, and has not copied yet",
+                next_step="look at what is said above, and at: " + command("twinhive", "copies", self.policy.name),
+            )
+        for some in in_pieces(found.needed, self.policy.options.batch_objects):
+            places = {one: join(self.directory, one.partition) if one.partition else self.directory for one in some}
+            theirs: dict[CopyObject, dict[str, FileStatus]] = {one: {} for one in some}
+            for one, relative, status in list_files(ports.replica_files, list(places.items())):
+                theirs[one][relative] = status
+            originals = listed_files(ports.source_files, some)
+            pairs = [(one, originals[one], theirs[one]) for one in some]
+            yield from in_threads(lambda pair: self._compare(ports, *pair), pairs, self.policy.options.copy_threads)
+
+    def _compare(
+        self, ports: ReadPorts, one: CopyObject, items: Sequence[CopyItem], theirs: dict[str, FileStatus]
+    ) -> "_Compared":
+        """Compare the files of an object; those that an earlier run has taken are in staging already."""
+        taken, differs = dict[str, CopyItem](), list[str]()
+        for item in items:
+            their = theirs.pop(item.relative, None)
+            if their is None:
+                staged = ports.replica_files.status(item.staged_path(self.policy.staging))
+                if staged is None or staged.length != item.length:
+                    differs.append(f"no {item.relative}")
+            elif their.length != item.length or not have_same_content(
+                ports.source_files, item.path, ports.replica_files, their.path
+            ):
+                differs.append(f"{item.relative} is another file")
+            else:
+                taken[their.path] = item
+        differs += [f"{relative}, which the original has not" for relative in theirs]
+        return _Compared(str(one), taken, ", ".join(first_of(differs, _EXAMPLES)))
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """An object, which files of a directory are its files, and what differs, '' for nothing."""
+
+    what: str
+    theirs: Mapping[str, CopyItem]
+    why_not: str
+
+    def said(self, done: str) -> str:
+        """Return what people are told of it."""
+        if self.why_not:
+            return f"{self.what} stays to be copied: {self.why_not}"
+        return f"{self.what} {done}: {len(self.theirs)} files"

@@ -1,0 +1,95 @@
+"""Copies that users have made become the placement's: what is equal, and nothing else."""
+
+import pytest
+
+from tests.support.worlds.copies import left_by_kills
+from tests.support.worlds.copies_world import CopiesWorld, contents
+from tests.support.worlds.fake_world import killable
+from tests.unit.federation.placement.test_copies import EVERYTHING, a_world
+from twinhive.core.model.errors import ActNow
+from twinhive.core.model.files import join
+from twinhive.core.model.names import TableName
+from twinhive.federation.placement.users_copies import TakeCopies
+
+THEIRS = "hdfs://north/user/ann/"
+DAY = "a b%2Fc%3Aü"
+
+
+def copied_by_a_user() -> CopiesWorld:
+    """Return a world in which a user has copied both tables, as distcp does."""
+    world = a_world()
+    for table in ("plain", "orders"):
+        root = world.users.table(table).location
+        for relative, content in contents(world.files, root).items():
+            world.north.put(join(f"{THEIRS}{table}", relative), content)
+    return world
+
+
+def taking(world: CopiesWorld, table: str) -> TakeCopies:
+    return TakeCopies(world.placement, TableName("sales", table), f"{THEIRS}{table}", {"run": "take"})
+
+
+def take(world: CopiesWorld, switch: object = None) -> list[str]:
+    ports = world.ports() if switch is None else killable(world.ports(), switch)  # type: ignore[arg-type]
+    return [line for table in ("plain", "orders") for line in taking(world, table).run(ports)]
+
+
+def copied(world: CopiesWorld) -> int:
+    """Return how many files were copied between the clusters until all is there."""
+    before = world.north.calls["create_from"]
+    world.settle()
+    return world.north.calls["create_from"] - before
+
+
+def test_what_equals_its_original_is_not_copied_again() -> None:
+    world = copied_by_a_user()
+    plans = [line for table in ("plain", "orders") for line in taking(world, table).plan(world.ports())]
+    assert contents(world.north, f"{THEIRS}plain") == {"f": b"plain", "sub dir/g": b"below"}
+    said = take(world)
+    assert [line.replace("would be", "is") for line in plans] == said
+    assert said[0] == "sales.plain is taken over: 2 files" and f"sales.orders day={DAY} is taken over: 2 files" in said
+    assert copied(world) == 0
+    world.assert_complete(*EVERYTHING)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda north: north.put(f"{THEIRS}plain/f", b"other"), "f is another file"),
+        (lambda north: north.put(f"{THEIRS}plain/f", b"longer than it"), "f is another file"),
+        (lambda north: north.delete(f"{THEIRS}plain/sub dir"), "no sub dir/g"),
+        (lambda north: north.put(f"{THEIRS}plain/h", b"x"), "h, which the original has not"),
+    ],
+)
+def test_what_differs_stays_and_is_copied_as_ever(spoil, says: str) -> None:
+    world = copied_by_a_user()
+    spoil(world.north)
+    theirs = contents(world.north, f"{THEIRS}plain")
+    assert take(world)[0] == f"sales.plain stays to be copied: {says}"
+    assert contents(world.north, f"{THEIRS}plain") == theirs
+    assert copied(world) == 2
+    world.assert_complete(*EVERYTHING)
+
+
+def test_an_original_that_changes_afterwards_is_copied_anew() -> None:
+    world = copied_by_a_user()
+    take(world)
+    world.users.overwrite("orders", ("1",), {"a": b"two"})
+    assert copied(world) == 1
+    world.assert_complete(*EVERYTHING)
+
+
+def test_killed_at_any_change_it_goes_on_and_no_copy_lies() -> None:
+    for world in left_by_kills(copied_by_a_user, take):
+        take(world)
+        world.settle()
+        world.assert_complete(*EVERYTHING)
+
+
+def test_where_nothing_needs_a_copy_that_is_said() -> None:
+    world = copied_by_a_user()
+    world.settle()
+    with pytest.raises(ActNow, match=r"(?s)nothing of sales\.plain needs a copy.*1 copies, each of them fresh"):
+        taking(world, "plain").run(world.ports())
+    with pytest.raises(ActNow, match=r"(?s)nothing of sales\.recent needs a copy.*a view is not copied"):
+        taking(world, "recent").run(world.ports())
