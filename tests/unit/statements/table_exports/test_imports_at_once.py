@@ -269,3 +269,26 @@ def test_of_a_directory_that_is_gone_before_the_call_the_metastore_is_told_nothi
     tables.import_("orders", "t", spec=ONE)
     assert_told_truly(tables, tables.import_("orders", "t", spec=OTHER), OTHER)
     assert (tables.of_import("t") or {})["p=a b"] == WHOLE["p=a b"]
+
+
+@pytest.mark.parametrize("table", ["orders", "plain"])
+def test_what_somebody_else_takes_out_of_its_work_is_missed_before_anything_is_placed(table: str) -> None:
+    tables = exported(tables=(table,))
+    files = tables.world.replica_files
+    real = files.rename
+
+    def rename(source: str, target: str) -> bool:
+        done = real(source, target)
+        if "/done-" in target:
+            taken = next(path for path in files.paths() if "/tree/" in path and ".twinhive-import-" in path)
+            files.delete(taken)
+        return done
+
+    tools = tables.tools()
+    files.rename = rename
+    with pytest.raises(TryAgain, match="vanished before it was put in its place"):
+        tables.looked(table, "t").run(tools)
+    files.rename = real
+    assert not tables.of_import("t")
+    tables.import_(table, "t")
+    assert tables.of_import("t") == tables.of_source(table)
