@@ -15,7 +15,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
 from twinhive.core.model.placement.kept_copies import KeptCopies
 from twinhive.core.model.policy import DatabaseAddress, Options, Policy
-from twinhive.core.model.sets.own_tables import is_own
+from twinhive.core.model.sets.own_tables import OWN_TABLES
 from twinhive.core.ports import FileReader, MetastoreWriter, TreePorts, WritePorts
 from twinhive.federation.placement.copied_objects import Marked, values_of
 from twinhive.federation.placement.placement_events import newest_news
@@ -140,7 +140,7 @@ class CopiesWorld:
 
     def tables(self) -> list[str]:
         """Return the names of people's tables."""
-        return [name for name in self.metastore.table_names("sales") if not is_own(name)]
+        return [name for name in self.metastore.table_names("sales") if name not in OWN_TABLES]
 
     def _objects(self) -> Iterator[tuple[Marked, tuple[str, ...]]]:
         for name in self.tables():

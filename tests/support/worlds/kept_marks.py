@@ -16,7 +16,7 @@ from twinhive.core.model.placement.copy_marks import (
     mark_name,
     object_name,
 )
-from twinhive.core.model.sets.own_tables import COPY_MARKS, is_own
+from twinhive.core.model.sets.own_tables import COPY_MARKS, OWN_TABLES
 from twinhive.core.ports import MetastoreReader
 from twinhive.core.ports.own_table_lookup import make_own_table
 from twinhive.federation.placement.copied_objects import Marked, table_of, values_of
@@ -103,23 +103,23 @@ class GuardedMetastore:
         return checked
 
     def _check_create_table(self, table: Table) -> None:
-        assert is_own(table.name.table), table.name
+        assert table.name.table in OWN_TABLES, table.name
 
     def _check_drop_table(self, name: TableName, **_: Any) -> None:
         raise AssertionError(f"{name} is dropped")
 
     def _check_add_partitions(self, partitions: Sequence[Partition]) -> None:
-        assert all(is_own(one.table.table) for one in partitions), partitions
+        assert all(one.table.table in OWN_TABLES for one in partitions), partitions
 
     def _check_drop_partitions(self, table: TableName, names: Sequence[str], *, delete_data: bool) -> None:
-        assert is_own(table.table) and not delete_data, (table, names)
+        assert table.table in OWN_TABLES and not delete_data, (table, names)
 
     def _check_rename_partition(self, values: Sequence[str], partition: Partition) -> None:
         raise AssertionError(f"{partition} is renamed")
 
     def _check_alter_partitions(self, partitions: Sequence[Partition]) -> None:
         for one in partitions:
-            if is_own(one.table.table):
+            if one.table.table in OWN_TABLES:
                 continue
             table = self._metastore.table(one.table)
             assert table is not None

@@ -101,7 +101,7 @@ def copies_of_a_placement(watch: ProofWatch) -> None:
         copied.settle()
         change(watched(copied, watch).users)
         copied.settle()
-    assert watch.writes.keys() == {"alter_table", "alter_partitions"}
+    assert watch.writes.keys() == {"create_table", "add_partitions", "alter_partitions", "drop_partitions"}
 
 
 def moved_primary(watch: ProofWatch) -> None:

@@ -11,7 +11,7 @@ from twinhive.core.model.files import copying_weight, join
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.placement.kept_copies import KeptCopies
-from twinhive.core.model.sets.own_tables import is_own
+from twinhive.core.model.sets.own_tables import OWN_TABLES
 
 EVERY_EVENT, WINDOW_END = "every_event", "window_end"
 
@@ -130,7 +130,7 @@ class Policy:
 
     def selects(self, table: str) -> bool:
         """True when the table's name is in the policy's scope. Sets have a way of their own, marks of copies none."""
-        if is_own(table):
+        if table.lower() in OWN_TABLES:
             return False
         return is_named(table, self.include) and not is_named(table, self.exclude)
 

@@ -7,7 +7,7 @@ from twinhive.core.model.files import is_below, is_elsewhere, qualified
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database, Table
 from twinhive.core.model.placement.copy_marks import ROOT, primary_of
-from twinhive.core.model.sets.own_tables import COPY_MARKS, is_own
+from twinhive.core.model.sets.own_tables import COPY_MARKS, OWN_TABLES
 from twinhive.core.ports import MetastoreReader
 from twinhive.federation.routing.marks_table import MarksTable
 
@@ -70,7 +70,7 @@ def _of_table(
         yield Misfit(str(table.name), f"it belongs to {primary}, which is no cluster of this metastore")
         return
     yield from _of_object(str(table.name), table.location, primary, file_systems)
-    if not table.partition_keys or is_own(table.name.table):
+    if not table.partition_keys or table.name.table in OWN_TABLES:
         return
     names = metastore.partition_names(table.name)
     for start in range(0, len(names), _AT_ONCE):

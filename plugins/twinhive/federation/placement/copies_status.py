@@ -10,7 +10,7 @@ from twinhive.core.model.objects import Table
 from twinhive.core.model.placement.copy_marks import CopyMark
 from twinhive.core.model.placement.touches import touched_at
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.sets.own_tables import is_own
+from twinhive.core.model.sets.own_tables import OWN_TABLES
 from twinhive.core.ports import ReadPorts
 from twinhive.federation.placement.copied_objects import Marked, values_of
 from twinhive.federation.placement.copy_freshness import (
@@ -61,7 +61,7 @@ class TableCopies:
 
 def copies_of(ports: ReadPorts, policy: Policy) -> Iterator[TableCopies]:
     """Yield the standing of each table that the placement names, or has copies of."""
-    names = [name for name in ports.source.table_names(policy.source.database) if not is_own(name)]
+    names = [name for name in ports.source.table_names(policy.source.database) if name not in OWN_TABLES]
     marked = marks_table(ports.source, policy)
     oldest = oldest_mark(marked, policy)
     begin = position_at(ports.source, ports.source.current_event_id()) if oldest is None else Position(oldest)

@@ -13,7 +13,7 @@ from twinhive.core.model.human_readable import readable
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName, partition_values
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.sets.own_tables import is_own
+from twinhive.core.model.sets.own_tables import OWN_TABLES
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Detail, Then, Work
@@ -212,7 +212,7 @@ class _Decided:
         marked = marks_table(ports.source, policy)
         begin = before.position if before else _begin(ports, marked, policy)
         news = read_news(ports.source, policy, begin, log_id)
-        names = [name for name in ports.source.table_names(policy.source.database) if not is_own(name)]
+        names = [name for name in ports.source.table_names(policy.source.database) if name not in OWN_TABLES]
         changed = news.tables | _marked(marked, policy, before, news)
         chosen = [name for name in names if policy.selects(name) or name in changed]
         chosen += sorted(changed.difference(names))

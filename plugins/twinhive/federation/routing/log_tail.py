@@ -13,7 +13,7 @@ from twinhive.core.model.errors import LogBroken
 from twinhive.core.model.names import TableName
 from twinhive.core.model.placement.copy_marks import CopyMark
 from twinhive.core.model.placement.touches import Touch, Values, touched_at, touches_of
-from twinhive.core.model.sets.own_tables import is_own
+from twinhive.core.model.sets.own_tables import OWN_TABLES
 from twinhive.core.ports import EventLog
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_errors import UnreadableEvent
@@ -84,7 +84,7 @@ class LogTail:
 
 
 def _any(name: TableName) -> bool:
-    return not is_own(name.table)
+    return name.table not in OWN_TABLES
 
 
 @dataclass

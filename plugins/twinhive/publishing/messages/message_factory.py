@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from twinhive.core.model.messages.hive_message import Announcement, AnnouncementKind, Origin, TableMessage
 from twinhive.core.model.messages.topics import TopicRules, own_topic
 from twinhive.core.model.names import TableName
-from twinhive.core.model.sets.own_tables import is_own
+from twinhive.core.model.sets.own_tables import OWN_TABLES
 from twinhive.core.ports import MetastoreReader
 from twinhive.publishing.messages.event_announcements import AnnouncedDatabases
 
@@ -35,7 +35,7 @@ class TopicsOfTables:
     def tables_of(self, database: str) -> Iterator[tuple[TableName, str | None]]:
         """Yield the tables of a database, of those that share a topic the first, each with the topic that it names."""
         seen = set()
-        names = [name for name in self._metastore.table_names(database) if not is_own(name)]
+        names = [name for name in self._metastore.table_names(database) if name not in OWN_TABLES]
         for at in range(0, len(names), _TABLES_PER_CALL):
             for table in self._metastore.tables(database, names[at : at + _TABLES_PER_CALL]):
                 own = own_topic(table.parameters)

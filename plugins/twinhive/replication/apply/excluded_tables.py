@@ -10,7 +10,7 @@ from twinhive.core.model.marks import STAMP, Stamp
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.quarantine import is_frozen, without_frozen
-from twinhive.core.model.sets.own_tables import is_own
+from twinhive.core.model.sets.own_tables import OWN_TABLES
 from twinhive.replication.apply.apply_progress import Progress
 from twinhive.replication.apply.external.external_target import ExternalTarget
 from twinhive.replication.apply.metadata_calls import drop_table
@@ -25,7 +25,7 @@ def drop_excluded(external: ExternalTarget, progress: Progress) -> Iterator[str]
     target = external.target
     policy = target.policy
     there = target.replica.table_names(policy.replica.database)
-    outside = [name for name in there if not is_own(name) and not policy.selects(name)]
+    outside = [name for name in there if name not in OWN_TABLES and not policy.selects(name)]
     for table in _ours(target, outside):
         progress.before_removal()
         drop_table(target, table)

@@ -32,7 +32,5 @@ class OwnTable:
 SETS = OwnTable("twinhive_sets", ("table_name", "spec"), "twinhive.sets", "sets")
 COPY_MARKS = OwnTable("twinhive_copies", ("table_name", "cluster", "object"), "twinhive.copies", "marks of copies")
 
-
-def is_own(table: str) -> bool:
-    """True for the name of a table of ours: no policy and no placement follows it as one of people's."""
-    return table.lower() in (SETS.name, COPY_MARKS.name)
+OWN_TABLES = frozenset({SETS.name, COPY_MARKS.name})
+"""Their names: no policy and no placement follows one as a table of people's."""

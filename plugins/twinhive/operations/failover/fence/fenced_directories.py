@@ -6,7 +6,7 @@ from twinhive.core.model.errors import Missing, Refused
 from twinhive.core.model.files import is_below, qualified
 from twinhive.core.model.objects import Database, Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.sets.own_tables import is_own
+from twinhive.core.model.sets.own_tables import OWN_TABLES
 from twinhive.core.ports import MetastoreReader, ReadPorts
 from twinhive.replication.apply.managed_locations import managed_directory
 from twinhive.replication.replica.source_scope import tables_in_bulk
@@ -35,7 +35,7 @@ def directories_to_fence(ports: ReadPorts, policy: Policy, database: Database) -
     root, metastore = ports.source_files.root, ports.source
     tables = tables_in_bulk(metastore, database.name, metastore.table_names(database.name))
     ours = [table for table in tables if policy.selects(table.name.table)]
-    own = [table for table in tables if is_own(table.name.table)]
+    own = [table for table in tables if table.name.table in OWN_TABLES]
     found = list(_places(metastore, ours))
     if len(ours) + len(own) == len(tables):
         found += [managed_directory(metastore, database), database.location or "", *_places(metastore, own)]
