@@ -13,6 +13,7 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -37,8 +38,12 @@ def main(arguments: list[str]) -> None:
     print(f"before anything is listed: {peak_mib()} MiB", flush=True)
     with tempfile.TemporaryDirectory() as lists:
         tables = LargeExports(given.files, Path(lists))
-        runs = {"list of copies": partial(listed, given.files, Path(lists)), "EXPORT": tables.export}
-        for what, run in {**runs, "IMPORT": tables.import_}.items():
+        runs: dict[str, Callable[[], object]] = {
+            "list of copies": partial(listed, given.files, Path(lists)),
+            "EXPORT": tables.export,
+            "IMPORT": tables.import_,
+        }
+        for what, run in runs.items():
             began = time.monotonic()
             run()
             seconds = time.monotonic() - began

@@ -9,9 +9,9 @@ import pytest
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from twinhive.core.model.files import copying_weight
 from twinhive.core.step.step_base import Work
-from twinhive.federation.placement import copy_lists
 from twinhive.federation.placement.copy_lists import CopyList, objects_of, open_list
 from twinhive.federation.placement.list_copies import ListCopies
+from twinhive.replication.dump.shards import pack_lines
 from twinhive.transfer.staged.staged_files import CopyItem
 
 FILES = 20
@@ -29,7 +29,6 @@ class Lists:
         made = {(name,): {f"f{one}": b"x" for one in range(files)} for name, files in partitions.items()}
         self.world.users.add_partitions("orders", made)
         self.held: list[int] = []
-        real = copy_lists.pack_lines
 
         def packing(lines: Iterable[str]) -> bytes:
             def looking() -> Iterator[str]:
@@ -38,9 +37,9 @@ class Lists:
                         self.held.append(sum(isinstance(one, CopyItem) for one in gc.get_objects()))
                     yield line
 
-            return real(looking())
+            return pack_lines(looking())
 
-        monkeypatch.setattr(copy_lists, "pack_lines", packing)
+        monkeypatch.setattr("twinhive.federation.placement.copy_lists.pack_lines", packing)
 
     def write(self) -> CopyList:
         before = sum(isinstance(one, CopyItem) for one in gc.get_objects())
