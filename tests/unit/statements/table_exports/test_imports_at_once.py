@@ -10,6 +10,7 @@ from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.exported_tables import EXPORTS, ExportedTables, Rows
 from tests.support.worlds.fake_world import Killed, KillSwitch
 from twinhive.core.model.errors import AlreadyThere, LeaseHeld, LeaseLost, TryAgain, TwinhiveError
+from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName
 from twinhive.statements.table_exports.import_execution import Imported
 
@@ -292,3 +293,23 @@ def test_what_somebody_else_takes_out_of_its_work_is_missed_before_anything_is_p
     assert not tables.of_import("t")
     tables.import_(table, "t")
     assert tables.of_import("t") == tables.of_source(table)
+
+
+def test_nothing_is_renamed_under_a_lost_lease() -> None:
+    tables = exported(tables=("orders", "no_partitions"))
+    tables.import_("no_partitions", "t")
+    files, lease = tables.world.replica_files, tables.world.lease
+    tools, real = tables.tools(), files.write
+
+    def write(path: str, content: bytes) -> None:
+        real(path, content)
+        if path.endswith("placing.json"):
+            with lease.hold(f"{path.rsplit('/', 2)[0]}/lease", {"run": "another"}, LeaseKind.STATEMENT):
+                pass
+
+    files.write = write
+    with pytest.raises(LeaseLost):
+        tables.looked("orders", "t", spec=ONE).run(tools)
+    files.write = real
+    assert files.status(PLACE) is None
+    assert_told_truly(tables, tables.import_("orders", "t", spec=ONE), ONE)
