@@ -91,6 +91,7 @@ def test_of_many_keys_not_every_broader_set_is_named() -> None:
         ({"m": "decimal(10,2)"}, "m=much", "much", "a decimal number"),
         ({"m": "decimal(10,2)"}, "m=NaN", "NaN", "a decimal number"),
         ({"m": "decimal(10,2)"}, "m=1.505", "1.505", "at most 8 digits before the point, and 2 behind it"),
+        ({"m": "decimal(4,2)"}, "m=123.5", "123.5", "at most 2 digits before the point, and 2 behind it"),
         ({"m": "decimal"}, "m=12345678901", "12345678901", "at most 10 digits before the point, and 0 behind it"),
         ({"d": "date"}, "d=2030-02-30", "2030-02-30", "a date such as 2030-05-17"),
         ({"t": "double"}, "t=fast", "fast", "a number"),
