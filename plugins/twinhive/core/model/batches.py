@@ -2,7 +2,7 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -64,6 +64,14 @@ class Batch:
 def slices_of_each_table(batches: Iterable[Batch]) -> Counter[TableName]:
     """Count for each table the slices that batches hold of it."""
     return Counter(slice_.table for batch in batches for slice_ in batch.slices)
+
+
+def without_tables(batches: Iterable[Batch], tables: Collection[TableName]) -> tuple[Batch, ...]:
+    """Return batches without some tables; one of which nothing is left goes."""
+    kept = ((one, tuple(slice_ for slice_ in one.slices if slice_.table not in tables)) for one in batches)
+    return tuple(
+        one if slices == one.slices else Batch(one.name, _label(slices), slices) for one, slices in kept if slices
+    )
 
 
 def label_for_airflow(label: str) -> str:

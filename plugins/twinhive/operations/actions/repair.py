@@ -90,7 +90,7 @@ class Repair:
 
     def _read(self, ports: ReadPorts, table: str) -> TableState | None:
         name = TableName(self.policy.source.database, table)
-        state = read_state_of(ports, name, self.policy.options.partitions_per_call)
+        state = read_state_of(ports, self.policy, name)
         return None if state is None or state.table.is_external or self.policy.left_out(state.table) else state
 
     def _to_copy(self, ports: ReadPorts, state: TableState) -> int:
@@ -102,7 +102,7 @@ class Repair:
     def _plan_of(self, ports: WritePorts, table: str) -> Iterator[str]:
         request = Resync(self.policy, table, self.holder)
         said = request.plan(ports)
-        state = read_state_of(ports, request.name, self.policy.options.partitions_per_call)
+        state = read_state_of(ports, self.policy, request.name)
         is_there = state is not None and self.policy.left_out(state.table) is None
         plan = plan_table(sides_of(ports, self.policy), state) if state is not None and is_there else None
         yield from said if plan is None else plan.lines()

@@ -6,10 +6,13 @@ from typing import assert_never
 from twinhive.core.model.changes.contents import TableState
 from twinhive.core.model.changes.kinds import (
     AlterDatabase,
+    AlterTable,
+    Change,
     CreateDatabase,
     CreateFunction,
     DropDatabase,
     DropFunction,
+    DropTable,
     Event,
     OfDatabases,
     OfFunctions,
@@ -72,6 +75,22 @@ def foreign_keys_after(
     """Return which tables refer to which when the touched ones have become what they are in `states`."""
     kept = (pair for pair in pairs if pair[0] not in touched)
     return tuple(sorted({*kept, *(pair for state in states for pair in state.table.foreign_keys)}))
+
+
+def still_left_out(left_out: tuple[LeftOutObject, ...], events: list[Event]) -> tuple[LeftOutObject, ...]:
+    """Return what a dump leaves out without the tables that have gone, or got another name, since."""
+    gone = {name for event in events if (name := _name_given_up(event.change)) is not None}
+    return tuple(entry for entry in left_out if entry.name not in gone) if gone else left_out
+
+
+def _name_given_up(change: Change) -> str | None:
+    match change:
+        case DropTable(table=table):
+            return str(table.name)
+        case AlterTable(before=before) if change.renames:
+            return str(before.name)
+        case _:
+            return None
 
 
 def left_out_after(

@@ -26,6 +26,7 @@ from twinhive.replication.bootstrap.folded_manifest import (
     foreign_keys_after,
     functions_after,
     left_out_after,
+    still_left_out,
 )
 from twinhive.replication.bootstrap.multi_batch_tables import WideTable, partitions_concerned, wide_tables
 from twinhive.replication.bootstrap.source_states import settle
@@ -35,6 +36,7 @@ from twinhive.replication.dump.event_range import EventRange
 from twinhive.replication.dump.publishing import begin_attempt, being_written, publish_dump
 from twinhive.replication.dump.shards import TableRecord, encode_objects
 from twinhive.replication.notification_log.event_stream import EventStream
+from twinhive.replication.replica.unusable_tables import UnusableTables
 
 
 class Folding:
@@ -53,10 +55,12 @@ class Folding:
         self._wide = wide_tables(dump)
         self._parts: dict[TableName, WideTable] = {}
         self._doubted: set[TableName] = set()
+        self._unusable = UnusableTables(stream.policy)
         self._children = referring(dump.manifest.base.foreign_keys)
         self._end = dump.manifest.end
         self._database = dump.manifest.database
         self._functions = dump.manifest.base.functions
+        self._left_out = dump.manifest.left_out
         self.events = 0
         """How many events were folded. They are not kept: there may be millions of them since the dump began."""
 
@@ -98,7 +102,12 @@ class Folding:
 
     def settle(self, end: Position) -> Position:
         """Read again what is unsure; tables that events touch meanwhile join in."""
-        self.shard, end = settle(self._stream, self.shard, end, self._follow)
+        self.shard, end = settle(self._stream, self.shard, end, self._follow, self._unusable)
+        for name in self._unusable.names - self.shard.tables.keys():
+            # Nothing of it is taken over from the dump.
+            self._parts.pop(name, None)
+            self._loaded.add(name)
+        self._unusable.refuse()
         return end
 
     def follow(self, event_range: EventRange) -> None:
@@ -107,6 +116,7 @@ class Folding:
         self._read_for(events)
         folded = fold(self.shard, events)
         inside = {name: state for name, state in folded.tables.items() if self._policy.follows(name)}
+        self._left_out = still_left_out(self._left_out, events)
         self.shard = replace(folded, tables=inside)
         self._database = database_after(self._database, events)
         self._functions = functions_after(self._functions, events)
@@ -239,7 +249,7 @@ class Folding:
                 views=len(views),
                 round=number,
             ),
-            left_out=left_out_after(policy, old.manifest.left_out, states),
+            left_out=left_out_after(policy, (*self._left_out, *self._unusable.left_out()), states),
             version=__version__,
             events=self.events,
         )

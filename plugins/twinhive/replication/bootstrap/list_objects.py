@@ -5,18 +5,18 @@ repeat a change but never miss one. The dump is written as an attempt and rename
 """
 
 import uuid
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from twinhive.core.model.batches import Batch, Slice, cut_batches, wanted_weight
+from twinhive.core.model.batches import Batch, Slice, cut_batches, wanted_weight, without_tables
 from twinhive.core.model.changes.events import Position
-from twinhive.core.model.errors import TwinhiveError
+from twinhive.core.model.errors import InvalidSettings, TwinhiveError, together
 from twinhive.core.model.files import Usage
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.ports import FileReader, MetastoreReader, SourcePorts
+from twinhive.core.ports import FileReader, SourcePorts
 from twinhive.core.step.step_base import Detail
 from twinhive.core.step.step_parts import PolicyRun
 from twinhive.hive.events.reader import position_at
@@ -33,7 +33,8 @@ from twinhive.replication.dump.publishing import begin_attempt, being_written, p
 from twinhive.replication.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.replication.replica import replica_state
 from twinhive.replication.replica.replica_state import already_published, read_state
-from twinhive.replication.replica.source_scope import SizedTable, measure, read_scope
+from twinhive.replication.replica.source_scope import SizedTable, measure, usable_scope
+from twinhive.replication.replica.unusable_tables import UnusableTables
 
 
 @dataclass(frozen=True)
@@ -130,13 +131,16 @@ def write_listing(
     token = uuid.uuid4().hex
     attempt = begin_attempt(ports.dump_files, policy, token)
     with being_written(ports.dump_files, attempt):
-        scope = read_scope(ports.source, policy)
-        sized = measure(ports.source, ports.source_files, scope.tables, known)
+        unusable = UnusableTables(policy)
+        scope = usable_scope(ports.source, ports.source_files.root, policy, unusable)
+        sized = measure(ports.source, ports.source_files, scope.tables, known, unusable)
         sizes, most = [table.size for table in sized.values()], policy.options.batch_bytes
         batches = cut_batches(sizes, most_objects=policy.options.batch_objects, most_weight=most)
         DistinctPlaces().check_tables(scope.managed)
-        _write_batches(ports, policy, attempt, sized, batches, begin.event_id, checks_places=checks_places)
-        views = _write_views(ports, policy, attempt, scope.views, begin.event_id)
+        writing = _Writing(ports, policy, attempt, begin.event_id, unusable)
+        batches = writing.batches(sized, batches, checks_places=checks_places)
+        views = writing.views(scope.views)
+        unusable.refuse()
     manifest = DumpManifest(
         kind=DumpKind.BOOTSTRAP,
         token=token,
@@ -147,51 +151,94 @@ def write_listing(
         end=begin,
         database=database,
         batches=batches,
-        left_out=scope.left_out,
+        left_out=(*scope.left_out, *unusable.left_out()),
         content=BaseContent(
             views=views,
             functions=tuple(ports.source.functions(policy.source.database)),
-            foreign_keys=tuple(pair for one in sized.values() for pair in one.table.foreign_keys),
+            foreign_keys=tuple(
+                pair for name, one in sized.items() if name not in unusable for pair in one.table.foreign_keys
+            ),
         ),
         batch_weight=wanted_weight(sizes, most),
     )
     return publish_dump(ports.dump_files, attempt, layout, manifest)
 
 
-def _write_batches(
-    ports: SourcePorts,
-    policy: Policy,
-    attempt: DumpLayout,
-    sized: Mapping[TableName, SizedTable],
-    batches: Collection[Batch],
-    event_id: int,
-    *,
-    checks_places: bool,
-) -> None:
-    suspects = OverlapSuspects()
-    for batch in batches:
-        records = _read_batch(ports.source, sized, batch, policy.options.partitions_per_call, event_id)
-        _check_places(policy, records, suspects, checks_places=checks_places)
-        ports.dump_files.write(attempt.objects(batch.name), encode_objects(records))
-    _check_overlaps(ports.dump_files, attempt, batches, suspects.tables)
+@dataclass(frozen=True)
+class _Writing:
+    """The objects of a dump while they are read and written, from the event `begin` on."""
 
+    ports: SourcePorts
+    policy: Policy
+    attempt: DumpLayout
+    begin: int
+    unusable: UnusableTables
 
-def _write_views(ports: SourcePorts, policy: Policy, attempt: DumpLayout, views: Iterable[Table], event_id: int) -> int:
-    """Write the views; return how many there are."""
-    per_call = policy.options.partitions_per_call
-    read = _read_by_now(ports.source, [_read_view(ports.source, view, per_call, event_id) for view in views])
-    ports.dump_files.write(attempt.objects(VIEWS), encode_objects(read))
-    return len(read)
+    def batches(
+        self, sized: Mapping[TableName, SizedTable], batches: Sequence[Batch], *, checks_places: bool
+    ) -> tuple[Batch, ...]:
+        """Write the batches; return them without what is unusable. Raises InvalidSettings with places of nobody's."""
+        suspects, nobodys = OverlapSuspects(), list[InvalidSettings]()
+        for batch in batches:
+            records = self._by_now(self._slice(sized[slice_.table], slice_) for slice_ in batch.slices)
+            nobodys += _check_places(self.policy, records, suspects, checks_places=checks_places)
+            self.ports.dump_files.write(self.attempt.objects(batch.name), encode_objects(records))
+        if nobodys:
+            raise together(nobodys, f"{len(nobodys)} places of external tables of {self.policy.source}")
+        return self._usable(batches, suspects.tables)
+
+    def _usable(self, batches: Sequence[Batch], suspects: Collection[TableName]) -> tuple[Batch, ...]:
+        """Take what became unusable after its first slices were written out of their batches."""
+        files, names = self.ports.dump_files, self.unusable.names
+        kept = without_tables(batches, names)
+        for batch in kept:
+            records = decode_objects(files.read(self.attempt.objects(batch.name))) if batch not in batches else []
+            if records:
+                usable = [record for record in records if record.table.name not in names]
+                files.write(self.attempt.objects(batch.name), encode_objects(usable))
+        _check_overlaps(files, self.attempt, kept, [name for name in suspects if name not in names])
+        return kept
+
+    def views(self, views: Iterable[Table]) -> int:
+        """Write the views; return how many there are."""
+        read = self._by_now(map(self._view, views))
+        self.ports.dump_files.write(self.attempt.objects(VIEWS), encode_objects(read))
+        return len(read)
+
+    def _by_now(self, records: Iterable[TableRecord | None]) -> list[TableRecord]:
+        """Write into records the newest event after the last of them was read: one question for all."""
+        read = [record for record in records if record is not None]
+        newest = self.ports.source.current_event_id()
+        return [replace(record, hi=newest) for record in read]
+
+    def _view(self, view: Table) -> TableRecord | None:
+        with self.unusable.if_unusable(view.name):
+            partitions = current_partitions(self.ports.source, view, None, self.policy.options.partitions_per_call)
+            return TableRecord(view, tuple(partitions), True, self.begin, self.begin)
+        return None
+
+    def _slice(self, sized: SizedTable, slice_: Slice) -> TableRecord | None:
+        """Read the partitions of one slice; those dropped since are missing, and their events tell."""
+        per_call, names = self.policy.options.partitions_per_call, sized.partitions[slice_.first : slice_.last]
+        with self.unusable.if_unusable(slice_.table):
+            partitions = [
+                partition
+                for start in range(0, len(names), per_call)
+                for partition in self.ports.source.partitions(slice_.table, names[start : start + per_call])
+            ]
+            self.unusable.check_places(sized.table, partitions, self.ports.source_files.root)
+            return TableRecord(sized.table, tuple(partitions), slice_.is_first, self.begin, self.begin)
+        return None
 
 
 def _check_places(
     policy: Policy, records: Iterable[TableRecord], suspects: OverlapSuspects, *, checks_places: bool
-) -> None:
+) -> Iterator[InvalidSettings]:
     for record in records:
         if not record.table.is_external:
             suspects.look_at(record.table, record.partitions)
         elif checks_places:
-            _check_external(policy, record)
+            yield from _check_external(policy, record)
 
 
 def _check_overlaps(
@@ -208,41 +255,14 @@ def _check_overlaps(
         places.check_nesting()
 
 
-def _check_external(policy: Policy, record: TableRecord) -> None:
-    """Raise InvalidSettings for a table or partition whose data is where the policy says nothing of."""
-    name, external = record.table.name, policy.external
-    if record.table.location:
-        external.place(record.table.location, f"table {name}")
-    for partition in record.partitions:
-        if partition.location:
-            external.place(partition.location, f"partition {partition.name(record.table.partition_keys)} of {name}")
-
-
-def _read_batch(
-    source: MetastoreReader, sized: Mapping[TableName, SizedTable], batch: Batch, per_call: int, begin: int
-) -> list[TableRecord]:
-    return _read_by_now(
-        source, [_read_slice(source, sized[slice_.table], slice_, per_call, begin) for slice_ in batch.slices]
-    )
-
-
-def _read_by_now(source: MetastoreReader, records: list[TableRecord]) -> list[TableRecord]:
-    """Write into records the newest event after the last of them was read: one question for all."""
-    newest = source.current_event_id()
-    return [replace(record, hi=newest) for record in records]
-
-
-def _read_view(source: MetastoreReader, view: Table, per_call: int, begin: int) -> TableRecord:
-    partitions = current_partitions(source, view, None, per_call)
-    return TableRecord(view, tuple(partitions), True, begin, begin)
-
-
-def _read_slice(source: MetastoreReader, sized: SizedTable, slice_: Slice, per_call: int, begin: int) -> TableRecord:
-    """Read the partitions of one slice; those dropped since are missing, and their events tell."""
-    names = sized.partitions[slice_.first : slice_.last]
-    partitions = [
-        partition
-        for start in range(0, len(names), per_call)
-        for partition in source.partitions(slice_.table, names[start : start + per_call])
-    ]
-    return TableRecord(sized.table, tuple(partitions), slice_.is_first, begin, begin)
+def _check_external(policy: Policy, record: TableRecord) -> Iterator[InvalidSettings]:
+    """Yield an error where a table, or the first of its partitions, lies where the policy says nothing of."""
+    table, external = record.table, policy.external
+    try:
+        if table.location and record.carries_table:
+            external.place(table.location, f"table {table.name}")
+        for partition in record.partitions:
+            if partition.location:
+                external.place(partition.location, f"partition {partition.name(table.partition_keys)} of {table.name}")
+    except InvalidSettings as problem:
+        yield problem

@@ -10,6 +10,7 @@ from twinhive.core.model.errors import ActNow, raise_one
 from twinhive.core.model.files import join
 from twinhive.core.model.marks import Phase, Stamp, without_marks
 from twinhive.core.model.objects import Table
+from twinhive.core.model.quarantine import with_frozen
 from twinhive.core.model.scopes.scope_texts import remembered_scope
 from twinhive.core.ports import Lease, WritePorts
 from twinhive.core.step.step_base import Detail, Work
@@ -209,6 +210,8 @@ class LoadingDump:
         state = replace(following, scope=scope, file_scope=by_file)
         skipped = recorded_skips(obeyed_skips(self.ports, policy), end.event_id)
         parameters = {**without_marks(self.dump.manifest.database.parameters), **skipped, **state.written()}
+        for entry in self.dump.manifest.left_out:
+            parameters = with_frozen(parameters, entry.frozen, entry.reason) if entry.frozen else parameters
         self.ports.replica.set_database_parameters(policy.replica.database, parameters)
         return end.event_id
 

@@ -16,7 +16,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
 from twinhive.core.ports import FileReader, WritePorts
 from twinhive.core.step.replica_lease import hold_lease
-from twinhive.core.step.step_base import Work
+from twinhive.core.step.step_base import Detail, Work
 from twinhive.core.threads.parallel_map import in_threads
 from twinhive.replication.bootstrap.function_check import report_functions
 from twinhive.replication.bootstrap.measured_sizes import write_sizes
@@ -28,7 +28,14 @@ from twinhive.replication.notification_log.log_access_check import report_replic
 from twinhive.replication.notification_log.server_settings import check_address, restarted, wrong_in_answers
 from twinhive.replication.replica.replica_state import already_published, read_state, refuse_taken_over, state_now
 from twinhive.replication.replica.root_directories import check_roots
-from twinhive.replication.replica.source_scope import SourceScope, read_scope, usage_or_nothing
+from twinhive.replication.replica.source_scope import (
+    SourceScope,
+    readable_scope,
+    table_usage,
+    usable_scope,
+    usage_or_nothing,
+)
+from twinhive.replication.replica.unusable_tables import UnusableTables
 
 _THREADS = 8
 
@@ -79,7 +86,9 @@ class Preflight:
         if already:
             self.work.report(already)
             return Checked(already=already)
-        scope = read_scope(ports.source, policy)
+        unusable = UnusableTables(policy)
+        scope = usable_scope(ports.source, ports.source_files.root, policy, unusable)
+        unusable.refuse()
         sizes = _sizes(ports.source_files, scope.managed)
         checked = self._check_space(ports, scope, sizes)
         claim_base(ports, policy, scope.external)
@@ -129,7 +138,7 @@ def _entry(table: Table, policy: Policy) -> Iterator[Entry]:
 
 def _sizes(files: FileReader, tables: Sequence[Table]) -> dict[TableName, Usage]:
     """Return what is below tables, several at a time."""
-    usages = in_threads(lambda table: usage_or_nothing(files, table.location), tables, _THREADS)
+    usages = in_threads(lambda table: table_usage(files, table), tables, _THREADS)
     return {table.name: usage for table, usage in zip(tables, usages, strict=True)}
 
 
@@ -229,20 +238,41 @@ def check_own_directories(step: Preflight, ports: WritePorts) -> Iterator[Twinhi
         return  # the checks of the clusters say so already
 
 
-def check_external_tables(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
-    """Find what is wrong with the base directory, and tables whose data is where the policy says nothing of."""
-    policy = step.work.policy
+def check_tables(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
+    """Find tables that cannot be copied as they are, or whose data is where the policy says nothing of.
+
+    Where the policy leaves out what cannot be copied it is reported.
+    """
+    policy, unusable = step.work.policy, UnusableTables(step.work.policy)
     try:
-        tables = read_scope(ports.source, policy).external
-        problems = list(base_problems(ports, policy, tables))
-        yield from problems
-        for table in tables if not problems else ():
-            try:
-                list(_entry(table, policy))
-            except InvalidSettings as problem:
-                yield problem
+        scope = usable_scope(ports.source, ports.source_files.root, policy, unusable)
+        yield from unusable.refused()
+        for left in unusable.left_out() if not unusable.refused() else ():
+            step.work.report(Detail("What is left out", f"left out: {left.name}: {left.reason}"))
+        yield from _external_problems(ports, policy, scope.external)
     except (TryAgain, Missing):
         return  # the checks of the clusters say so already
+
+
+def check_external_tables(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
+    """Find what is wrong with the places of the external tables that can be read."""
+    policy = step.work.policy
+    try:
+        tables = readable_scope(ports.source, policy, UnusableTables(policy)).external
+        yield from _external_problems(ports, policy, tables)
+    except (TryAgain, Missing):
+        return  # the checks of the clusters say so already
+
+
+def _external_problems(ports: WritePorts, policy: Policy, tables: Sequence[Table]) -> Iterator[TwinhiveError]:
+    """Find what is wrong with the base directory, and tables whose data is where the policy says nothing of."""
+    problems = list(base_problems(ports, policy, tables))
+    yield from problems
+    for table in tables if not problems else ():
+        try:
+            list(_entry(table, policy))
+        except InvalidSettings as problem:
+            yield problem
 
 
 def check_functions(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
@@ -256,6 +286,6 @@ _CHECKS: tuple[Check, ...] = (
     check_replica,
     check_file_systems,
     check_own_directories,
-    check_external_tables,
+    check_tables,
     check_functions,
 )

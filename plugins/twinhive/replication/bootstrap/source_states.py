@@ -9,16 +9,16 @@ from dataclasses import replace
 
 from twinhive.core.model.changes.contents import Content, PartitionState, Shard, SourceFile, TableState
 from twinhive.core.model.changes.events import Position
-from twinhive.core.model.errors import ActNow, Missing, TryAgain
+from twinhive.core.model.errors import Missing, TryAgain
 from twinhive.core.model.files import is_elsewhere
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import RETRIES
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.text import Clear, Exclude
 from twinhive.core.ports import FileReader, MetastoreReader, SourcePorts
 from twinhive.replication.dump.event_range import EventRange
 from twinhive.replication.notification_log.event_stream import EventStream
+from twinhive.replication.replica.unusable_tables import UnusableTables, files_elsewhere
 from twinhive.transfer.staged.listing import list_files
 
 _MOST_READINGS = 20
@@ -27,17 +27,20 @@ _MOST_READINGS = 20
 FollowShard = Callable[[Shard, EventRange], Shard]
 
 
-def settle(stream: EventStream, shard: Shard, end: Position, follow: FollowShard) -> tuple[Shard, Position]:
+def settle(
+    stream: EventStream, shard: Shard, end: Position, follow: FollowShard, unusable: UnusableTables
+) -> tuple[Shard, Position]:
     """Read what is unsure until the log explains everything; return the shard, and the event it is at.
 
-    `end` is the event that the shard is folded up to; `follow` folds each later range of events into it.
-    Raises TryAgain when the source changes too fast.
+    `end` is the event that the shard is folded up to; `follow` folds each later range of events into it. Tables that
+    cannot be brought over as they are become `unusable`, and are in the shard no more. Raises TryAgain when the source
+    changes too fast.
     """
     for _ in range(_MOST_READINGS):
         unsure = [name for name, state in shard.tables.items() if state.needs_reading]
         if not unsure:
             return shard, end
-        shard = replace(shard, tables=dict(read_again(stream.ports, stream.policy, shard, unsure)))
+        shard = replace(shard, tables=dict(read_again(stream.ports, stream.policy, shard, unsure, unusable)))
         for event_range in stream.event_ranges_after(end):
             shard, end = follow(shard, event_range), event_range.end
     raise TryAgain(
@@ -49,43 +52,45 @@ def settle(stream: EventStream, shard: Shard, end: Position, follow: FollowShard
 
 
 def read_again(
-    ports: SourcePorts, policy: Policy, shard: Shard, unsure: Iterable[TableName]
+    ports: SourcePorts, policy: Policy, shard: Shard, unsure: Iterable[TableName], unusable: UnusableTables
 ) -> Iterator[tuple[TableName, TableState]]:
-    """Yield all tables of a shard, the unsure ones as they are now; those that are gone are left out."""
+    """Yield all tables of a shard, the unsure ones as they are now; those that are gone or unusable are left out."""
     again = set(unsure)
-    per_call = policy.options.partitions_per_call
     for name, state in shard.tables.items():
         if name not in again:
             yield name, state
-        elif state.unsure:
-            fresh = read_state_of(ports, name, per_call)
-            if fresh is not None:
-                yield name, fresh
-        else:
-            yield name, _mended(ports, state, per_call)
+            continue
+        fresh = None
+        with unusable.if_unusable(name):
+            fresh = read_state_of(ports, policy, name) if state.unsure else _mended(ports, policy, state)
+        if fresh is not None:
+            yield name, fresh
 
 
-def read_state_of(ports: SourcePorts, name: TableName, per_call: int) -> TableState | None:
-    """Read one table, its partitions and their files; None when there is no such table."""
+def read_state_of(ports: SourcePorts, policy: Policy, name: TableName) -> TableState | None:
+    """Read one table, its partitions and their files; None when there is no such table.
+
+    Raises UnreadableObject, and FilesElsewhere for directories that cannot be listed.
+    """
     lo = ports.source.current_event_id()
     table = ports.source.table(name)
     if table is None:
         return None
-    found = current_partitions(ports.source, table, None, per_call)
+    found = current_partitions(ports.source, table, None, policy.options.partitions_per_call)
     empty = Content(lo, unsure=table.has_files)
     partitions = {p.name(table.partition_keys): PartitionState(p, lo, empty) for p in found}
     table = table.with_constraints(ports.source.constraints(name))
-    return _listed_again(ports, TableState(table, lo, empty, partitions, lo, constraints_lo=lo))
+    return _listed_again(ports, policy, TableState(table, lo, empty, partitions, lo, constraints_lo=lo))
 
 
-def _mended(ports: SourcePorts, state: TableState, per_call: int) -> TableState:
+def _mended(ports: SourcePorts, policy: Policy, state: TableState) -> TableState:
     """Read constraints and partitions that are unsure, then list the directories that are."""
     lo = ports.source.current_event_id()
     if state.constraints_unsure:
         constrained = state.table.with_constraints(ports.source.constraints(state.table.name))
         state = replace(state, table=constrained, constraints_lo=lo, constraints_unsure=False)
     names = sorted(name for name, partition in state.partitions.items() if partition.unsure)
-    found = current_partitions(ports.source, state.table, names, per_call)
+    found = current_partitions(ports.source, state.table, names, policy.options.partitions_per_call)
     partitions = {name: one for name, one in state.partitions.items() if not one.unsure}
     for partition in found:
         name = partition.name(state.table.partition_keys)
@@ -95,7 +100,7 @@ def _mended(ports: SourcePorts, state: TableState, per_call: int) -> TableState:
         moved = old.partition.location != partition.location
         content = replace(old.content, unsure=True) if moved else old.content
         partitions[name] = PartitionState(partition, lo, content)
-    return _listed_again(ports, replace(state, partitions=partitions))
+    return _listed_again(ports, policy, replace(state, partitions=partitions))
 
 
 def current_partitions(
@@ -111,33 +116,19 @@ def current_partitions(
     return [partition for partition in found if len(partition.values) == len(table.partition_keys)]
 
 
-def _listed_again(ports: SourcePorts, state: TableState) -> TableState:
-    lo = ports.source.current_event_id()
+def _listed_again(ports: SourcePorts, policy: Policy, state: TableState) -> TableState:
+    lo, root = ports.source.current_event_id(), ports.source_files.root
     roots = _unsure_roots(state)
     if not roots:
         return state
-    for name, place in roots.items():
-        if is_elsewhere(place, ports.source_files.root):
-            raise _elsewhere(state.table, name, place, ports.source_files.root)
+    if away := [(name, place) for name, place in roots.items() if is_elsewhere(place, root)]:
+        raise files_elsewhere(policy, state.table.name, away, root)
     contents = _contents(ports.source_files, roots, lo)
     partitions = {
         name: replace(partition, content=_surer(partition.content, contents.get(name)))
         for name, partition in state.partitions.items()
     }
     return replace(state, content=_surer(state.content, contents.get(None)), partitions=partitions)
-
-
-def _elsewhere(table: Table, partition: str | None, place: str, root: str) -> ActNow:
-    what = f"partition {partition} of table {table.name}" if partition else f"table {table.name}"
-    return ActNow(
-        f"managed {what} lies on another file system than the source's: its files cannot be listed",
-        found=place,
-        expected=f"a directory of {root}",
-        next_step="bring its files back and set its location there, or "
-        + Exclude(table.name.table)
-        + "; then "
-        + Clear("the task"),
-    )
 
 
 def _surer(known: Content, fresh: Content | None) -> Content:

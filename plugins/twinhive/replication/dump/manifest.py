@@ -28,10 +28,14 @@ class UnreadableDump(ActNow):
 
 @dataclass(frozen=True)
 class LeftOutObject:
-    """An object in the policy's scope that is not replicated, and why."""
+    """An object in the policy's scope that is not replicated, and why.
+
+    `frozen` is a table's name that the load freezes on the replica: it comes by a resync, when it can.
+    """
 
     name: str
     reason: str
+    frozen: str = ""
 
 
 @dataclass(frozen=True)

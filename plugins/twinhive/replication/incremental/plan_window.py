@@ -17,14 +17,15 @@ from twinhive.replication.dump.publishing import attempts_of, being_written
 from twinhive.replication.incremental.bounded_window import beside_copies
 from twinhive.replication.incremental.full_resync import range_without_events, read_database, request_all_tables
 from twinhive.replication.incremental.resync_snapshots import first_tables
-from twinhive.replication.incremental.tables_elsewhere import tables_elsewhere, why_it_waits
+from twinhive.replication.incremental.tables_elsewhere import tables_elsewhere
 from twinhive.replication.incremental.tables_to_resync import request_whole_tables
 from twinhive.replication.incremental.window_requests import freeze_requested
 from twinhive.replication.incremental.window_stage import WindowDraft, WindowStage
 from twinhive.replication.incremental.window_writer import WindowWriter
 from twinhive.replication.notification_log.event_stream import NextEventRange, drop_saved_events, window_after
-from twinhive.replication.operator_requests.request_files import everything_requested, request_table
+from twinhive.replication.operator_requests.request_files import everything_requested, request_table, table_is_done
 from twinhive.replication.replica.replica_state import state_now
+from twinhive.replication.replica.unusable_tables import why_it_waits
 
 # So many events outside the scope are passed over, or so long, before it is worth a task to say so on the replica.
 _SILENT_EVENTS = 500
@@ -92,8 +93,16 @@ def read_whole_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
 
 @_of_draft
 def freeze_requested_tables(run: WindowStage, draft: WindowDraft) -> WindowStage:
-    """Freeze, under the lease, the tables that have to come whole with a later window: events do not reach them."""
-    return _frozen(run, draft.window, draft.whole, draft.waits)
+    """Freeze, under the lease, the tables that have to come whole with a later window: events do not reach them.
+
+    One of which nothing can be brought over now is asked for again by a person who has mended it.
+    """
+    unusable = draft.window.unusable
+    run = _frozen(run, draft.window, {*draft.whole, *unusable}, {**draft.waits, **unusable})
+    for table, why in unusable.items():
+        run.work.report(f"WAITS: {table}: {why}")
+        table_is_done(run.ports.replica_files, run.policy, table)
+    return run
 
 
 @_of_draft

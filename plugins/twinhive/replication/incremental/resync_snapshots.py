@@ -1,7 +1,7 @@
 """Read single tables as they are at the end of a window, to be resynced (`twinhive resync`)."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from twinhive.core.model.batches import Batch
 from twinhive.core.model.changes.contents import Shard, TableState
@@ -24,11 +24,15 @@ from twinhive.replication.incremental.table_plans import write_plan
 from twinhive.replication.incremental.tables_to_resync import with_renames
 from twinhive.replication.notification_log.event_stream import EventStream
 from twinhive.replication.operator_requests.request_files import is_repair
+from twinhive.replication.replica.source_scope import readable_tables
+from twinhive.replication.replica.unusable_tables import UnusableTables
 
 
 def first_tables(ports: SourcePorts, policy: Policy, wanted: Sequence[str]) -> tuple[str, ...]:
     """Return as many of the tables, in order, as one window brings over, at least one."""
-    there = {table.name.table: table for table in ports.source.tables(policy.source.database, wanted)}
+    # Of what cannot be read it is found when it is read whole.
+    readable, _ = readable_tables(ports.source, policy.source.database, wanted)
+    there = {table.name.table: table for table in readable}
     taken: list[str] = []
     partitions = 0
     for name in wanted:
@@ -47,31 +51,48 @@ def _partitions(source: MetastoreReader, table: Table) -> int:
         return 1  # it was dropped meanwhile: that is found when it is read
 
 
+@dataclass(frozen=True)
+class TableSnapshots:
+    """Tables in a window's dump.
+
+    event_range  the window, which now ends where they are exact
+    batches      what they hold
+    tables       their names: the wanted ones, and those that the window's renames link them to. One that the source
+                 does not have has no batch: it is removed from the replica
+    unusable     those of which nothing can be brought over now, each with the reason: the replica's stay as they are
+    """
+
+    event_range: EventRange
+    batches: tuple[Batch, ...]
+    tables: tuple[str, ...]
+    unusable: Mapping[str, str]
+
+
 def write_snapshots(
     stream: EventStream, attempt: DumpLayout, event_range: EventRange, wanted: tuple[str, ...]
-) -> tuple[EventRange, tuple[Batch, ...], tuple[str, ...]]:
-    """Write tables into a window's dump.
-
-    Return the window, which now ends where they are exact, their batches, and the tables: the wanted
-    ones and those that the window's renames link them to. A table that the source does not have gets
-    no batch: it is removed from the replica.
-    """
+) -> TableSnapshots:
+    """Write tables into a window's dump. Raises what makes one unusable, unless the policy quarantines."""
     taken = wanted
     while True:
-        window, batches = _write(stream, attempt, event_range, taken)
-        linked = with_renames(stream.policy, (decode_event(row).change for row in window.rows), taken)
+        written = _write(stream, attempt, event_range, taken)
+        changes = (decode_event(row).change for row in written.event_range.rows)
+        linked = with_renames(stream.policy, changes, taken)
         if linked == set(taken):
-            return window, batches, taken
+            return written
         taken = tuple(sorted(linked))
 
 
 def _write(
     stream: EventStream, attempt: DumpLayout, event_range: EventRange, wanted: tuple[str, ...]
-) -> tuple[EventRange, tuple[Batch, ...]]:
+) -> TableSnapshots:
     ports, policy = stream.ports, stream.policy
     names = {TableName(policy.source.database, table) for table in wanted}
     names_lo = ports.source.current_event_id()
-    read = {name: read_state_of(ports, name, policy.options.partitions_per_call) for name in sorted(names)}
+    unusable = UnusableTables(policy)
+    read: dict[TableName, TableState | None] = {}
+    for name in sorted(names):
+        with unusable.if_unusable(name):
+            read[name] = read_state_of(ports, policy, name)
     shard = Shard({name: state for name, state in read.items() if state is not None}, names_lo)
     later = stream.all_after(event_range.end)
     shard = _follow(names, _follow(names, shard, event_range), later)
@@ -81,11 +102,14 @@ def _write(
         rows.extend(some.rows)
         return _follow(names, shard, some)
 
-    shard, end = settle(stream, shard, later.end, follow)
+    shard, end = settle(stream, shard, later.end, follow, unusable)
+    unusable.refuse()
     read_states = [state for name, state in sorted(shard.tables.items()) if policy.left_out(state.table) is None]
     states = [_only_what_differs(stream, attempt, state) for state in read_states]
     batches = write_states(ports.dump_files, attempt, policy, states, WHOLE_TABLES, end.event_id)
-    return EventRange(event_range.begin, end, tuple(rows)), batches
+    aside = {name.table: unusable.why(name) for name in unusable.names - shard.tables.keys()}
+    tables = tuple(table for table in wanted if table not in aside)
+    return TableSnapshots(EventRange(event_range.begin, end, tuple(rows)), batches, tables, aside)
 
 
 def _only_what_differs(stream: EventStream, attempt: DumpLayout, state: TableState) -> TableState:

@@ -9,30 +9,19 @@ from twinhive.core.model.errors import Missing
 from twinhive.core.model.files import is_elsewhere
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.text import Exclude, ResyncTable, render
 from twinhive.core.ports import MetastoreReader, ReadPorts
 from twinhive.core.step.step_base import Report
-
-_LONGEST_PLACE = 400
-"""Characters that a parameter of a database has room for beside the rest."""
-
-
-def why_it_waits(policy: Policy, table: str, partition: str | None, place: str, root: str) -> str:
-    """Say of a table why it waits, and what ends that."""
-    what = f"partition {partition} lies" if partition else "it lies"
-    way = "ALTER TABLE ... UNARCHIVE PARTITION" if place.startswith("har:") else "SET LOCATION, with its files"
-    next_step = Exclude(table) + f", or bring it back there ({way}), then: " + ResyncTable(policy.name, table)
-    return (
-        f"{what} at {place[:_LONGEST_PLACE]}, where its files cannot be listed; expected: a directory of {root}; "
-        f"next: {render(next_step)}"
-    )
+from twinhive.replication.replica.source_scope import readable_tables
+from twinhive.replication.replica.unusable_tables import why_it_waits
 
 
 def tables_elsewhere(ports: ReadPorts, policy: Policy, tables: Collection[str], report: Report) -> dict[str, str]:
     """Return which of some tables cannot come whole now, with the reasons, and tell people."""
     root = ports.source_files.root
     found = {}
-    for table in ports.source.tables(policy.source.database, sorted(tables)) if tables else ():
+    # Of what cannot be read it is found when it is read whole.
+    readable, _ = readable_tables(ports.source, policy.source.database, sorted(tables))
+    for table in readable:
         away = _first_elsewhere(ports.source, table, root) if table.kind.has_logged_files else None
         if away is not None:
             found[table.name.table] = why_it_waits(policy, table.name.table, *away, root)

@@ -34,6 +34,7 @@ from twinhive.replication.operator_requests.request_files import (
     requested_tables,
     table_is_done,
 )
+from twinhive.replication.replica.source_scope import readable_tables
 
 
 def refuse_another_base(policy: Policy, state: ReplicaState) -> None:
@@ -103,10 +104,10 @@ def passed_by(ports: ReadPorts, policy: Policy, state: ReplicaState, since: Mapp
 
 
 def stamps_of(ports: ReadPorts, policy: Policy, state: ReplicaState, tables: Collection[str]) -> dict[str, int]:
-    """Return as of which events the replica has tables, of those that it has."""
+    """Return as of which events the replica has tables, of those that it has and that can be read."""
     if not tables:
         return {}
-    there = ports.replica.tables(policy.replica.database, sorted(tables))
+    there, _ = readable_tables(ports.replica, policy.replica.database, sorted(tables))
     stamps = {table.name.table: Stamp.parse(table.parameters.get(STAMP)) for table in there}
     return {table: stamp.event_id for table, stamp in stamps.items() if stamp and stamp.log_id == state.log_id}
 

@@ -4,7 +4,8 @@ A REPL DUMP of events writes one too, for replicas that are not known.
 """
 
 import uuid
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from twinhive.core.model.batches import Batch
 from twinhive.core.model.changes.kinds import Event
@@ -36,6 +37,7 @@ class WindowWriter:
     replica      where it is applied, None for replicas that are not known: these may need the files of every event
     has_files    its events come with their files
     read         the tables that come whole, in the batches `snapshots`
+    unusable     those that were to, and of which nothing can be brought over now, each with the reason
     passed_over  the tables of whose events nothing is applied: they are read whole, or frozen until they are
     batches      the files of its events, so many `files`
     cascades     its changes of columns that partitions followed
@@ -48,6 +50,7 @@ class WindowWriter:
     replica: MetastoreReader | None
     has_files: bool = True
     read: tuple[str, ...] = ()
+    unusable: Mapping[str, str] = field(default_factory=dict)
     snapshots: tuple[Batch, ...] = ()
     passed_over: frozenset[str] = frozenset()
     batches: tuple[Batch, ...] = ()
@@ -64,10 +67,18 @@ class WindowWriter:
         return cls(stream, attempt, token, event_range, replica, has_files)
 
     def with_whole_tables(self, tables: tuple[str, ...]) -> "WindowWriter":
-        """Write tables as they are at the window's end, which becomes a later one for that."""
-        event_range, snapshots, read = write_snapshots(self.stream, self.attempt, self.event_range, tables)
+        """Write tables as they are at the window's end, which becomes a later one for that.
+
+        The events of those that are `unusable` are for whoever freezes them.
+        """
+        found = write_snapshots(self.stream, self.attempt, self.event_range, tables)
         return replace(
-            self, event_range=event_range, snapshots=snapshots, read=read, passed_over=self.passed_over.union(read)
+            self,
+            event_range=found.event_range,
+            snapshots=found.batches,
+            read=found.tables,
+            unusable=found.unusable,
+            passed_over=self.passed_over.union(found.tables),
         )
 
     def write_events(self) -> Found:

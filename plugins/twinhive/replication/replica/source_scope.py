@@ -1,17 +1,18 @@
 """Read which tables of the source a policy replicates, and how large they are."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from twinhive.core.model.batches import TableSize
-from twinhive.core.model.errors import InvalidSettings, Missing, UnreadableObject, together
-from twinhive.core.model.files import Usage
+from twinhive.core.model.errors import InvalidSettings, Missing, UnreadableObject
+from twinhive.core.model.files import Usage, is_elsewhere
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, MetastoreReader
 from twinhive.core.threads.parallel_map import in_threads
 from twinhive.replication.dump.manifest import LeftOutObject
+from twinhive.replication.replica.unusable_tables import UnusableTables
 
 _TABLES_PER_CALL = 200
 _THREADS = 8
@@ -19,15 +20,11 @@ _THREADS = 8
 
 @dataclass(frozen=True)
 class SourceScope:
-    """The objects of a policy's scope: tables, managed and external, views, and what is left out.
-
-    `unreadable` is what of this cannot be read, which a policy leaves out that is to go on after errors of objects.
-    """
+    """The objects of a policy's scope: tables, managed and external, views, and what is left out."""
 
     tables: tuple[Table, ...]
     views: tuple[Table, ...]
     left_out: tuple[LeftOutObject, ...]
-    unreadable: tuple[UnreadableObject, ...] = ()
 
     @property
     def managed(self) -> tuple[Table, ...]:
@@ -45,20 +42,36 @@ def read_scope(source: MetastoreReader, policy: Policy) -> SourceScope:
 
     Raises Missing without the database, and UnreadableObject where the policy stops at a table that cannot be read.
     """
+    unusable = UnusableTables(policy)
+    scope = readable_scope(source, policy, unusable)
+    unusable.refuse()
+    return replace(scope, left_out=(*scope.left_out, *unusable.left_out()))
+
+
+def readable_scope(source: MetastoreReader, policy: Policy, unusable: UnusableTables) -> SourceScope:
+    """Read all tables and views that the policy selects and that can be read; the others become `unusable`.
+
+    Raises Missing without the database.
+    """
     database = policy.source.database
     found, unreadable = readable_tables(source, database, selected_names(source, policy, database))
-    if unreadable and policy.options.on_object_error != "quarantine":
-        raise together([*unreadable.values()], f"{len(unreadable)} tables of {database} cannot be read")
+    for name, problem in unreadable.items():
+        with unusable.if_unusable(TableName(database, name)):
+            raise problem
     followed = [table for table in found if policy.left_out(table) is None]
     return SourceScope(
         tables=tuple(table for table in followed if table.kind.has_files),
         views=tuple(table for table in followed if not table.kind.has_files),
-        left_out=(
-            *(LeftOutObject(str(table.name), why) for table in found if (why := policy.left_out(table))),
-            *(LeftOutObject(f"{database}.{name}", "cannot be read") for name in sorted(unreadable)),
-        ),
-        unreadable=tuple(unreadable.values()),
+        left_out=tuple(LeftOutObject(str(table.name), why) for table in found if (why := policy.left_out(table))),
     )
+
+
+def usable_scope(source: MetastoreReader, root: str, policy: Policy, unusable: UnusableTables) -> SourceScope:
+    """Read the same without managed tables that lie on another file system than `root`, the source's."""
+    scope = readable_scope(source, policy, unusable)
+    for table in scope.managed:
+        unusable.check_places(table, (), root)
+    return replace(scope, tables=tuple(table for table in scope.tables if table.name not in unusable))
 
 
 def refuse_unselected(policy: Policy, table: str) -> None:
@@ -129,12 +142,16 @@ class SizedTable:
 
 
 def measure(
-    source: MetastoreReader, files: FileReader, tables: Sequence[Table], known: Mapping[TableName, Usage]
+    source: MetastoreReader,
+    files: FileReader,
+    tables: Sequence[Table],
+    known: Mapping[TableName, Usage],
+    unusable: UnusableTables,
 ) -> dict[TableName, SizedTable]:
     """Ask metastore and file system for size and constraints of each table, several at a time.
 
     Of tables whose sizes are known the file system is not asked: what that takes it counts file by file.
-    A table dropped meanwhile is left out of the answer: its event tells.
+    A table dropped meanwhile is left out of the answer: its event tells. So is one that becomes `unusable`.
     """
 
     def one(table: Table) -> SizedTable | None:
@@ -142,11 +159,19 @@ def measure(
             names = tuple(source.partition_names(table.name)) if table.partition_keys else ()
         except Missing:
             return None
-        constrained = table.with_constraints(source.constraints(table.name))
-        usage = known.get(table.name) or usage_or_nothing(files, None if table.is_external else table.location)
-        return SizedTable(constrained, names, usage)
+        with unusable.if_unusable(table.name):
+            constrained = table.with_constraints(source.constraints(table.name))
+            usage = known.get(table.name) or table_usage(files, table)
+            return SizedTable(constrained, names, usage)
+        return None
 
     return {sized.table.name: sized for sized in in_threads(one, tables, _THREADS) if sized}
+
+
+def table_usage(files: FileReader, table: Table) -> Usage:
+    """Return what is below a managed table's location; of one elsewhere, as a partitioned table's may be, nothing."""
+    is_here = not table.is_external and table.location and not is_elsewhere(table.location, files.root)
+    return usage_or_nothing(files, table.location if is_here else None)
 
 
 def usage_or_nothing(files: FileReader, location: str | None) -> Usage:

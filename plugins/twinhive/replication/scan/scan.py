@@ -19,7 +19,8 @@ from twinhive.replication.comparison.directory_fingerprints import LeafLook, Loo
 from twinhive.replication.notification_log.touched_tables import TouchedTables
 from twinhive.replication.operator_requests.request_files import is_paused
 from twinhive.replication.replica.replica_state import state_now
-from twinhive.replication.replica.source_scope import read_scope
+from twinhive.replication.replica.source_scope import readable_scope
+from twinhive.replication.replica.unusable_tables import UnusableTables
 from twinhive.replication.scan.scan_memory import Memories, Memory, shard_of
 from twinhive.replication.scan.silent_differences import SilentDifferences
 from twinhive.replication.scan.silent_writes import (
@@ -153,8 +154,9 @@ class _Scanning:
 
     def run(self) -> Scanned:
         """Return what was found."""
-        scope = read_scope(self.ports.source, self.policy)
-        self.problems += scope.unreadable
+        unusable = UnusableTables(self.policy)
+        scope = readable_scope(self.ports.source, self.policy, unusable)
+        self.problems += unusable.problems
         tables = [table for table in scope.tables if table.kind.has_comparable_files]
         sizes: dict[str, Usage] = {}
         for some in self._batches(tables, sizes):

@@ -84,7 +84,7 @@ class OptionsSettings(Strict):
     `window_end` where tables are rewritten again and again and only the last state counts. Change it while no window
     is begun"""
     on_object_error: Literal["stop", "quarantine"] = _SAFE.on_object_error
-    """an event that cannot be applied stops the policy, or freezes its table while the rest goes on
+    """an event that cannot be applied, or a table that cannot be copied, stops the policy or freezes the table alone
 
     `quarantine` where one table must not hold up all others; then watch `twinhive status`"""
     silent_writes: Literal["follow", "report", "fail"] = _SAFE.silent_writes

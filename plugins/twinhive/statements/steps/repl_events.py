@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.errors import ActNow, InvalidSettings, TryAgain
-from twinhive.core.model.text import Again
+from twinhive.core.model.text import Again, Exclude
 from twinhive.core.ports import MetastoreReader, SourcePorts
 from twinhive.core.step.step_base import Report
 from twinhive.hive.events.database_drop import drops_object, last_drops_begin, take
@@ -163,12 +163,24 @@ def _write(
     with being_written(ports.dump_files, window.attempt):
         if whole:
             window = window.with_whole_tables(whole)
+            _refuse_unusable(window)
         again = _write_events(ports, order, window)
         if again is not None:
             discard_dump(ports.dump_files, window.attempt.directory)
             return again
         manifest = window.with_files().manifest(dumped_database(ports.source, order.policy.source))
     return window.publish(manifest)
+
+
+def _refuse_unusable(window: WindowWriter) -> None:
+    """Refuse tables that cannot be read whole, whatever the policy says: no replica is known to freeze them on."""
+    for table, why in window.unusable.items():
+        raise ActNow(
+            f"table {table} cannot be dumped as it is",
+            found=why,
+            expected="a table that can be read, with its files on the source's file system",
+            next_step=Exclude(table) + ", or correct it in Hive; then " + Again(),
+        )
 
 
 def _write_events(ports: SourcePorts, order: DumpOrder, window: WindowWriter) -> frozenset[str] | None:

@@ -1,11 +1,11 @@
 """One table that cannot be read stops nobody else: a foreign one is left out, one of ours named or frozen."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from tests.support.builders import a_policy, a_table
+from tests.support.hive.hidden_objects import hide
 from tests.support.worlds.fake_world import World, a_world, tuned
 from tests.unit.replication.incremental.test_incremental import Followed
 from tests.unit.replication.verify.verifying import Verifying
@@ -15,29 +15,6 @@ from twinhive.core.model.objects import Database
 from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.preflight import Preflight
 from twinhive.replication.scan.scan import Scan
-
-WHY = "reading table {}: what the metastore answered cannot be read"
-
-
-def hide(monkeypatch: pytest.MonkeyPatch, metastore: Any, *hidden: str) -> None:
-    """Let nobody read some tables."""
-    tables, table = metastore.tables, metastore.table
-
-    def refuse(database: str, names: Sequence[str]) -> None:
-        for name in names:
-            if f"{database}.{name}" in hidden:
-                raise UnreadableObject(WHY.format(f"{database}.{name}"))
-
-    def read_some(database: str, names: Sequence[str]) -> Any:
-        refuse(database, names)
-        return tables(database, names)
-
-    def read_one(name: TableName) -> Any:
-        refuse(name.database, [name.table])
-        return table(name)
-
-    monkeypatch.setattr(metastore, "tables", read_some)
-    monkeypatch.setattr(metastore, "table", read_one)
 
 
 def with_foreign(world: World) -> World:
