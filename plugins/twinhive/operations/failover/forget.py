@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from twinhive.core.directory_marks.directories import release_table
-from twinhive.core.model.errors import Foreign, Missing, TryAgain
+from twinhive.core.model.errors import Foreign, Missing, TryAgain, UnreadableObject, together
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import (
     COMING_AT,
@@ -39,6 +39,7 @@ from twinhive.operations.failover.forget_at_source import forget_at_source
 from twinhive.operations.failover.forget_files import plan_own_directories, remove_own_directories
 from twinhive.operations.failover.unused_content import plan_leftovers, remove_leftovers
 from twinhive.replication.operator_requests.request_files import begin_forgetting, forgetting_has_begun
+from twinhive.replication.replica.source_scope import readable_tables
 
 _TABLES_PER_CALL = 200
 _STAMPS = (STAMP, LAST_ID, SOURCE_PLACE, COMING_AT)
@@ -67,7 +68,7 @@ class Forget:
         found, database = self._find(ports)
         lines = [f"{policy.replica}: {found.value}"]
         if found is _Found.MARKED and database is not None:
-            stamped = sum(1 for _ in _ours(ports.replica, database))
+            stamped = sum(1 for _ in _ours(ports.replica, database, self.policy))
             lines += [
                 f"would be removed: marks of database {policy.replica} ({', '.join(sorted(_marks(database)))})",
                 f"would be removed: marks of {stamped} tables and of their partitions",
@@ -163,7 +164,7 @@ class Forget:
         """
         tables = partitions = 0
         log_id = database.parameters.get(SOURCE_LOG)
-        for table in _ours(ports.replica, database):
+        for table in _ours(ports.replica, database, self.policy):
             taken = self._taken_from(table, log_id)
             for some in _partition_names(ports.replica, table, self.policy.options.partitions_per_call):
                 lease.confirm()
@@ -202,16 +203,23 @@ class Forget:
             if_there(release_table, ports.replica_files, table.location, self.policy.name)
 
 
-def _ours(replica: MetastoreReader, database: Database) -> Iterator[Table]:
-    """Yield the tables that carry a stamp of the replica's source log; those too that have got their name meanwhile."""
-    known: set[str] = set()
+def _ours(replica: MetastoreReader, database: Database, policy: Policy) -> Iterator[Table]:
+    """Yield the tables that carry a stamp of the replica's source log; those too that have got their name meanwhile.
+
+    Raises UnreadableObject after them for those that the policy selects and that cannot be read.
+    """
+    known, problems = set[str](), list[UnreadableObject]()
     while names := sorted(set(replica.table_names(database.name)) - known):
         for start in range(0, len(names), _TABLES_PER_CALL):
-            for table in replica.tables(database.name, names[start : start + _TABLES_PER_CALL]):
+            readable, unreadable = readable_tables(replica, database.name, names[start : start + _TABLES_PER_CALL])
+            problems += [problem for name, problem in unreadable.items() if policy.selects(name)]
+            for table in readable:
                 stamp = Stamp.parse(table.parameters.get(STAMP))
                 if stamp is not None and stamp.log_id == database.parameters.get(SOURCE_LOG):
                     yield table
         known.update(names)
+    if problems:
+        raise together(problems, f"{len(problems)} tables of {policy.replica} cannot be read")
 
 
 def _partition_names(replica: MetastoreReader, table: Table, per_call: int) -> Iterator[list[str]]:

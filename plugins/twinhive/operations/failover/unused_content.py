@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from twinhive.core.directory_marks.directories import table_of
-from twinhive.core.model.errors import LeaseLost, Refused, TwinhiveError, together
+from twinhive.core.model.errors import LeaseLost, Refused, TwinhiveError, UnreadableObject, together
 from twinhive.core.model.files import quoted_path
 from twinhive.core.model.human_readable import first_of, spoken_time
 from twinhive.core.model.marks import STAMP, Phase, ReplicaState
@@ -24,7 +24,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
 from twinhive.core.ports import Lease, WritePorts
 from twinhive.replication.apply.managed_locations import managed_root
-from twinhive.replication.replica.source_scope import tables_in_bulk
+from twinhive.replication.replica.source_scope import readable_tables
 from twinhive.replication.replica.used_directories import UsedPlaces
 from twinhive.replication.scan.default_locations import unused_in_default_places
 from twinhive.replication.scan.unused_directories import bears_event, take_unused, unused_directories
@@ -94,9 +94,13 @@ class _Leftovers:
         What was made for an event that is later than the last one is left over too.
         """
         ports, policy = self.ports, self.policy
-        found = unused_directories(ports.replica, ports.replica_files, policy, sys.maxsize, in_hives_places=True)
-        ours = [one for one in found if self._is_ours(one)]
-        return self._that_nobody_uses(ours) if ours else []
+        try:
+            found = unused_directories(ports.replica, ports.replica_files, policy, sys.maxsize, in_hives_places=True)
+            ours = [one for one in found if self._is_ours(one)]
+            return self._that_nobody_uses(ours) if ours else []
+        except UnreadableObject as problem:
+            self.stay.append(f"what nothing uses: nobody knows where all tables lie: {problem.words.what}")
+            return []
 
     def in_default_places(self, may_go_on: Callable[[], bool]) -> list[str]:
         """Return what nothing in the whole metastore uses, and lies where Hive puts things by itself."""
@@ -143,7 +147,7 @@ class _Leftovers:
     @cached_property
     def _tables(self) -> list[Table]:
         database = self.policy.replica.database
-        return tables_in_bulk(self.ports.replica, database, self.ports.replica.table_names(database))
+        return readable_tables(self.ports.replica, database, self.ports.replica.table_names(database))[0]
 
     @cached_property
     def _is_peoples(self) -> bool:

@@ -12,7 +12,7 @@ from twinhive.core.model.table_status import TableStanding
 from twinhive.core.ports import ReadPorts
 from twinhive.replication.operator_requests.request_files import requested_tables
 from twinhive.replication.replica.pending_files import pending_names
-from twinhive.replication.replica.source_scope import read_selected, tables_in_bulk
+from twinhive.replication.replica.source_scope import readable_tables
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def read_tables(
     here = _selected(ports, policy, only)
     names = [table.name.table for table in here if policy.left_out(table) is None]
     database = ports.replica.database(policy.replica.database)
-    there = tables_in_bulk(ports.replica, policy.replica.database, names) if database else []
+    there, _ = readable_tables(ports.replica, policy.replica.database, names if database else [])
     standing = _Standing(
         policy,
         {table.name.table: table for table in there},
@@ -59,10 +59,11 @@ def read_tables(
 
 
 def _selected(ports: ReadPorts, policy: Policy, only: Collection[str] | None) -> list[Table]:
-    if only is None:
-        return read_selected(ports.source, policy)
-    names = sorted(name for name in only if policy.selects(name))
-    return tables_in_bulk(ports.source, policy.source.database, names)
+    """Return the tables that are selected and can be read: of the others runs tell, and `status`."""
+    database = policy.source.database
+    some = ports.source.table_names(database) if only is None else only
+    readable, _ = readable_tables(ports.source, database, sorted(name for name in some if policy.selects(name)))
+    return readable
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,19 @@
 """Make messages of announcements: on which topic, from which metastore."""
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Sequence
 
+from twinhive.core.model.errors import UnreadableObject
 from twinhive.core.model.messages.hive_message import Announcement, AnnouncementKind, Origin, TableMessage
 from twinhive.core.model.messages.topics import TopicRules, own_topic
 from twinhive.core.model.names import TableName
+from twinhive.core.model.objects import Table
 from twinhive.core.model.sets.own_tables import OWN_TABLES
 from twinhive.core.ports import MetastoreReader
 from twinhive.publishing.messages.event_announcements import AnnouncedDatabases
 
 _TABLES_PER_CALL = 500
+_LOG = logging.getLogger(__name__)
 
 
 class TopicsOfTables:
@@ -37,12 +41,23 @@ class TopicsOfTables:
         seen = set()
         names = [name for name in self._metastore.table_names(database) if name not in OWN_TABLES]
         for at in range(0, len(names), _TABLES_PER_CALL):
-            for table in self._metastore.tables(database, names[at : at + _TABLES_PER_CALL]):
+            for table in self._readable(database, names[at : at + _TABLES_PER_CALL]):
                 own = own_topic(table.parameters)
                 topic = self._rules.topic_of(table.name, own)
                 if topic not in seen:
                     seen.add(topic)
                     yield table.name, own
+
+    def _readable(self, database: str, names: Sequence[str]) -> Iterator[Table]:
+        """Yield the tables that can be read: of the others nobody knows the topic."""
+        try:
+            yield from self._metastore.tables(database, names)
+        except UnreadableObject as problem:
+            if len(names) == 1:
+                _LOG.warning("not told of: %s", problem.words.what)
+                return
+            for name in names:
+                yield from self._readable(database, [name])
 
     def every_table(self) -> Iterator[tuple[TableName, str | None]]:
         """Yield the tables of all databases that are told of."""

@@ -17,7 +17,7 @@ from twinhive.replication.apply.managed_locations import managed_root
 from twinhive.replication.bootstrap.folded_manifest import database_after, functions_after
 from twinhive.replication.dump.event_range import EventRange
 from twinhive.replication.operator_requests.request_files import request_table, requested_tables
-from twinhive.replication.replica.source_scope import read_selected
+from twinhive.replication.replica.source_scope import readable_tables, selected_names
 from twinhive.replication.replica.stamping import is_ours
 
 
@@ -60,9 +60,15 @@ def request_all_tables(ports: WritePorts, policy: Policy, state: ReplicaState) -
 
 
 def read_all_tables(ports: ReadPorts, policy: Policy, state: ReplicaState) -> AllTables:
-    """Ask both metastores for the tables that the policy selects."""
-    here = {one.name.table for one in read_selected(ports.source, policy) if not policy.left_out(one)}
-    there = {one.name.table: one for one in read_selected(ports.replica, policy, policy.replica.database)}
+    """Ask both metastores for the tables that the policy selects.
+
+    One of the source that cannot be read is compared too: that says so, and stops no other.
+    """
+    database, copy = policy.source.database, policy.replica.database
+    found, unreadable = readable_tables(ports.source, database, selected_names(ports.source, policy, database))
+    here = {one.name.table for one in found if not policy.left_out(one)} | unreadable.keys()
+    known, _ = readable_tables(ports.replica, copy, selected_names(ports.replica, policy, copy))
+    there = {one.name.table: one for one in known}
     ours = {name for name, one in there.items() if is_ours(policy, one, state.log_id)}
     return AllTables(tuple(sorted((here - there.keys()) | ours)), tuple(sorted(there.keys() - ours)))
 

@@ -103,11 +103,13 @@ def _write(
         return _follow(names, shard, some)
 
     shard, end = settle(stream, shard, later.end, follow, unusable)
+    states = []
+    for name, state in sorted(shard.tables.items()):
+        with unusable.if_unusable(name):  # the replica's, with which one that is repaired is compared
+            states += [] if policy.left_out(state.table) else [_only_what_differs(stream, attempt, state)]
     unusable.refuse()
-    read_states = [state for name, state in sorted(shard.tables.items()) if policy.left_out(state.table) is None]
-    states = [_only_what_differs(stream, attempt, state) for state in read_states]
     batches = write_states(ports.dump_files, attempt, policy, states, WHOLE_TABLES, end.event_id)
-    aside = {name.table: unusable.why(name) for name in unusable.names - shard.tables.keys()}
+    aside = {name.table: unusable.why(name) for name in unusable.names - {state.table.name for state in states}}
     tables = tuple(table for table in wanted if table not in aside)
     return TableSnapshots(EventRange(event_range.begin, end, tuple(rows)), batches, tables, aside)
 

@@ -3,7 +3,7 @@
 Of the second kind are archived partitions (`har://`), and what else lies on another file system than the source's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from twinhive.core.model.errors import ActNow, UnreadableObject, together
@@ -89,9 +89,9 @@ class UnusableTables:
         return frozenset(self._found)
 
     @property
-    def problems(self) -> tuple[ActNow, ...]:
-        """What is wrong with each of them."""
-        return tuple(self._found[name] for name in sorted(self._found))
+    def found(self) -> Mapping[TableName, ActNow]:
+        """What is wrong with each of them, in the order of their names."""
+        return dict(sorted(self._found.items()))
 
     @contextmanager
     def if_unusable(self, table: TableName) -> Iterator[None]:
@@ -110,7 +110,7 @@ class UnusableTables:
 
     def refused(self) -> tuple[ActNow, ...]:
         """Return what is wrong with each, unless the policy goes on without them."""
-        return () if self._policy.options.on_object_error == "quarantine" else self.problems
+        return () if self._policy.options.on_object_error == "quarantine" else tuple(self.found.values())
 
     def refuse(self) -> None:
         """Raise one error for all of them, unless the policy goes on without."""

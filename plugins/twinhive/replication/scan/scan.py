@@ -12,6 +12,7 @@ from twinhive.core.model.marks import Phase
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
+from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.model.text import ResyncTable
 from twinhive.core.ports import WritePorts
 from twinhive.core.step.step_base import Detail, Work
@@ -156,7 +157,8 @@ class _Scanning:
         """Return what was found."""
         unusable = UnusableTables(self.policy)
         scope = readable_scope(self.ports.source, self.policy, unusable)
-        self.problems += unusable.problems
+        frozen = self._frozen() if unusable.found else {}
+        self.problems += [one for name, one in unusable.found.items() if name.table not in frozen]
         tables = [table for table in scope.tables if table.kind.has_comparable_files]
         sizes: dict[str, Usage] = {}
         for some in self._batches(tables, sizes):
@@ -172,11 +174,16 @@ class _Scanning:
             raise together(self.problems, f"{len(self.problems)} tables or partitions cannot be brought over")
         return found
 
+    def _frozen(self) -> dict[str, str]:
+        database = self.ports.replica.database(self.policy.replica.database)
+        return frozen_tables(database.parameters if database else {})
+
     def _batches(
         self, tables: Sequence[Table], sizes: dict[str, Usage]
     ) -> Iterator[tuple[SilentDifferences, list[_Looked]]]:
         """Look at all tables; yield what was seen, as soon as that is much."""
-        whole = self._looks(leaf.location for leaf in leaves(self.ports.source, _whole(tables)))
+        alone = leaves(self.ports.source, self.ports.source_files.root, _whole(tables))
+        whole = self._looks(leaf.location for leaf in alone)
         by_shard: dict[str, list[Table]] = defaultdict(list)
         for table in tables:
             by_shard[shard_of(table.name)].append(table)
@@ -210,7 +217,7 @@ class _Scanning:
     ) -> _Looked:
         memory = self.memories.read(self.files, shard, dump)
         deep = self.scan.deep or self.scan.clock() - memory.deep > _DEEP_EVERY_SECONDS
-        found = {leaf.location: leaf for leaf in leaves(self.ports.source, tables)}
+        found = {leaf.location: leaf for leaf in leaves(self.ports.source, self.ports.source_files.root, tables)}
         now = {place: whole[place] for place in found.keys() & whole.keys()}
         now |= self._looks(place for place, leaf in found.items() if leaf.name)
         known = {} if deep else {place: memory.looks[place] for place in memory.looks.keys() & memory.sizes.keys()}

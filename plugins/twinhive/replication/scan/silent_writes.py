@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from twinhive.core.model.changes.contents import FilesByPath, SourceFile
 from twinhive.core.model.errors import Missing
-from twinhive.core.model.files import ChecksumForm, Usage, base_name, is_unfinished
+from twinhive.core.model.files import ChecksumForm, Usage, base_name, is_elsewhere, is_unfinished
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Parameters, Table
 from twinhive.core.model.policy import Policy
@@ -63,17 +63,20 @@ class Difference:
         return f"{self.leaf}: {len(self.added)} files added, {len(self.removed)} removed, {len(self.changed)} changed"
 
 
-def leaves(source: MetastoreReader, tables: Iterable[Table]) -> Iterator[Leaf]:
-    """Yield all leaves of managed tables; of partitions nothing is read but where they lie."""
+def leaves(source: MetastoreReader, root: str, tables: Iterable[Table]) -> Iterator[Leaf]:
+    """Yield all leaves of managed tables; of partitions nothing is read but where they lie.
+
+    What lies on another file system than `root`, as an archived partition does, cannot be listed: its table waits.
+    """
     for table in tables:
         if not table.partition_keys:
-            if table.location:
+            if table.location and not is_elsewhere(table.location, root):
                 yield Leaf(table, None, table.location)
             continue
         # Dropped meanwhile: the event tells.
         with suppress(Missing):
             for name, location in source.partition_locations(table):
-                if location:
+                if location and not is_elsewhere(location, root):
                     yield Leaf(table, name, location)
 
 

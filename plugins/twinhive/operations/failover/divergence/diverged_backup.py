@@ -69,11 +69,14 @@ def plan_kept(ports: ReadPorts, policy: Policy, promotion: Promotion) -> list[st
     found: dict[str, Divergence] = {}
     for one in tables.leaves():
         found.setdefault(one.table.name.table, tables.divergence(one.table)).add(one)
+    unread = [f"nobody knows what only {policy.replica} has: {one.words.what}" for one in tables.unreadable]
     if not found:
-        return [f"{policy.replica} has nothing that {policy.source} has not, or has changed itself"]
-    return [f"only {policy.replica} has: {one}" for one in found.values()] + [
-        f"would be kept in the database {kept_database(policy, promotion)} of cluster {policy.replica.cluster}"
-    ]
+        return unread or [f"{policy.replica} has nothing that {policy.source} has not, or has changed itself"]
+    return (
+        unread
+        + [f"only {policy.replica} has: {one}" for one in found.values()]
+        + [f"would be kept in the database {kept_database(policy, promotion)} of cluster {policy.replica.cluster}"]
+    )
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,7 @@ class Keeper:
         for _, leaves in groupby(tables.leaves(late), key=lambda one: one.table.name):
             kept = self._keep_table(leaves, tables)
             lines.append(f"kept in database {self._name} of cluster {self.policy.replica.cluster}: {kept}")
+        tables.refuse_unreadable()
         self.lease.confirm()
         replace(note, until=until, since_ms=since_ms).write(files, self.policy)
         return lines

@@ -10,10 +10,10 @@ Memory holds the files of some partitions at a time.
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from twinhive.core.model.changes.events import Position
-from twinhive.core.model.errors import LogBroken, Missing
+from twinhive.core.model.errors import LogBroken, Missing, UnreadableObject, together
 from twinhive.core.model.files import FileStatus
 from twinhive.core.model.human_readable import readable
 from twinhive.core.model.marks import SKIPPED, ReplicaState
@@ -30,6 +30,7 @@ from twinhive.operations.failover.promotion import Promotion, behind_when_promot
 from twinhive.replication.comparison.leaf_reader import LeafState, Side, sides_of
 from twinhive.replication.comparison.leaf_records import OWN_LEAF
 from twinhive.replication.incremental.scope_check import missing_between_scopes
+from twinhive.replication.replica.source_scope import readable_tables
 
 _TABLES_AT_ONCE = 200
 LEAVES_AT_ONCE = 200
@@ -76,19 +77,29 @@ class Divergence:
 
 @dataclass(frozen=True)
 class DivergedTables:
-    """Look through the old primary of a reverse policy; `log` is what it tells, read up to now."""
+    """Look through the old primary of a reverse policy; `log` is what it tells, read up to now.
+
+    `unreadable` becomes what is wrong with tables that cannot be read: nobody knows what only they have.
+    """
 
     ports: ReadPorts
     policy: Policy
     promotion: Promotion
     log: OldPrimaryLog
+    unreadable: list[UnreadableObject] = field(default_factory=list)
+
+    def refuse_unreadable(self) -> None:
+        """Raise one error for all tables that cannot be read, after the others were looked through."""
+        if self.unreadable:
+            what = f"{len(self.unreadable)} tables of {self.policy.replica} cannot be read"
+            raise together(self.unreadable, what)
 
     def leaves(self, only: Collection[str] | None = None) -> Iterator[DivergedLeaf]:
         """Yield what diverged, table after table: of all tables, or of those that are known to be written since."""
         with_external = self.policy.external.brings_data
         new, old = (replace(side, with_external=with_external) for side in sides_of(self.ports, self.policy))
         theirs = self._of_the_new_alone() if only is None else frozenset[str]()
-        for table in compared_tables(self.ports.replica, self.policy, only):
+        for table in compared_tables(self.ports.replica, self.policy, self.unreadable, only):
             name, has_rows = table.name.table, False
             if table.kind is TableKind.EXTERNAL or name not in theirs:
                 for leaf, files in _own_files(new, old, table):
@@ -124,12 +135,19 @@ class DivergedTables:
         return behind if is_known else None
 
 
-def compared_tables(old: MetastoreReader, policy: Policy, only: Collection[str] | None = None) -> Iterator[Table]:
-    """Yield the tables of the old primary whose files a failback replaces, some read at a time."""
+def compared_tables(
+    old: MetastoreReader, policy: Policy, unreadable: list[UnreadableObject], only: Collection[str] | None = None
+) -> Iterator[Table]:
+    """Yield the tables of the old primary whose files a failback replaces, some read at a time.
+
+    What is wrong with those that cannot be read becomes `unreadable`.
+    """
     database = policy.replica.database
     names = [name for name in old.table_names(database) if policy.selects(name) and (only is None or name in only)]
     for start in range(0, len(names), _TABLES_AT_ONCE):
-        for table in old.tables(database, names[start : start + _TABLES_AT_ONCE]):
+        readable, others = readable_tables(old, database, names[start : start + _TABLES_AT_ONCE])
+        unreadable += others.values()
+        for table in readable:
             has_files = table.kind.has_comparable_files or (
                 table.kind is TableKind.EXTERNAL and policy.external.brings_data
             )

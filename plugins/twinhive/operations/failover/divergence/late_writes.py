@@ -6,6 +6,7 @@ All times are of one file system's clock: the note of keeping was written into t
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from twinhive.core.model.errors import UnreadableObject, together
 from twinhive.core.model.files import base_name, is_hidden
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, ReadPorts
@@ -32,10 +33,13 @@ def _with_young_files(ports: ReadPorts, policy: Policy, note: KeptNote) -> Itera
     """Yield the tables in whose directories something is as young as the pass, or has come or gone since."""
     _, old = sides_of(ports, policy)
     old = replace(old, with_external=policy.external.brings_data)
-    for table in compared_tables(ports.replica, policy):
+    unreadable: list[UnreadableObject] = []
+    for table in compared_tables(ports.replica, policy, unreadable):
         places = (place for page in old.located(table) for _, place in page if place)
         if any(_has_young(ports.replica_files, some, note.since_ms) for some in _chunks(places)):
             yield table.name.table
+    if unreadable:
+        raise together(unreadable, f"{len(unreadable)} tables of {policy.replica} cannot be read")
 
 
 def _has_young(files: FileReader, places: Sequence[str], since_ms: int) -> bool:
