@@ -262,9 +262,12 @@ class _Decided:
         marked = dict(self.before.marked) if self.before else {}
         marked |= {one.name.table: oldest_after(one, self.due, end.event_id) for one in self.looked}
         marked = {name: event_id for name, event_id in sorted(marked.items()) if name in known}
+        marks = dict(self.before.marks) if self.before else {}
+        marks |= {one.name.table: len(one.marks) for one in self.looked}
+        marks = {name: number for name, number in sorted(marks.items()) if name in known}
         known_since = self.before.seen if self.before and self.before.position == end else 0.0
         seen = min(known_since or self.now, self.now)  # a clock may have been set back
-        now = LookedAt(self.log_id, end, touched, dict(self.untouched.around), marked, seen)
+        now = LookedAt(self.log_id, end, touched, dict(self.untouched.around), marked, marks, seen)
         if now != self.before:
             write_position(ports.replica_files, self.policy, now)
 

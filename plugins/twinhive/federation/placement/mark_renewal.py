@@ -17,12 +17,17 @@ NOTHING = -1
 """No mark is of such an event."""
 _YOUNG_SECONDS = 3600
 """The event of a mark is not taken for an old one before, however short the log is."""
+_MOST_BEHIND = 10_000
+"""Events: whoever judges a copy reads the log since its mark."""
+_FOR_EACH_MARK = 10
+"""Likewise, times the marks: to date one anew may be an event itself, which must not be what makes it due again."""
 
 
 def due_event(log: EventLog, before: LookedAt | None, end: Position, now: float) -> int:
     """Return up to which event marks are to be dated anew, `NOTHING` where none is.
 
-    They are when the oldest one lies in the older half of the time that the log tells of; and when its event is gone.
+    They are when the oldest one lies in the older half of the time that the log tells of, or too many events behind;
+    and when its event is gone.
     """
     oldest = before.oldest_mark if before else None
     if before is None or oldest is None or oldest >= end.event_id:
@@ -30,6 +35,8 @@ def due_event(log: EventLog, before: LookedAt | None, end: Position, now: float)
     following = log.events_after(oldest, 1)
     if not following or following[0].event_id > oldest + 1:
         return max(oldest, _middle(following[0].event_id if following else end.event_id, end))
+    if end.event_id - oldest > max(_MOST_BEHIND, _FOR_EACH_MARK * before.number_of_marks):
+        return _middle(oldest, end)
     # Where nothing happens the log gets no younger: the time that has passed since is ours.
     newest = end.time + (max(0.0, now - before.seen) if before.seen and before.position == end else 0.0)
     marked = following[0].time

@@ -28,6 +28,7 @@ class LookedAt:
     touched   at which event a table was found changed last
     around    of tables of which nothing was missing: the directories around theirs and their copies', as they were then
     marked    the oldest event that a mark of a table bears, None where it has none
+    marks     how many marks a table has
     seen      when the position was found first, by our clock: 0 where that is not known
     """
 
@@ -36,7 +37,13 @@ class LookedAt:
     touched: Mapping[str, int] = field(default_factory=dict)
     around: Mapping[str, BothSides] = field(default_factory=dict)
     marked: Mapping[str, int | None] = field(default_factory=dict)
+    marks: Mapping[str, int] = field(default_factory=dict)
     seen: float = 0.0
+
+    @property
+    def number_of_marks(self) -> int:
+        """How many marks there are."""
+        return sum(self.marks.values())
 
     @property
     def oldest_mark(self) -> int | None:
@@ -56,9 +63,15 @@ def read_position(files: FileReader, policy: Policy, log_id: str) -> LookedAt | 
         return None
     around = {table: BothSides(*map(_around, both)) for table, both in said.get("around", {}).items()}
     position = Position(said["event"], said["time"], said["digest"])
-    # Earlier versions have not written the last two.
+    # Earlier versions have not written the last ones.
     return LookedAt(
-        log_id, position, dict(said["touched"]), around, dict(said.get("marked", {})), said.get("seen", 0.0)
+        log_id,
+        position,
+        dict(said["touched"]),
+        around,
+        dict(said.get("marked", {})),
+        dict(said.get("marks", {})),
+        said.get("seen", 0.0),
     )
 
 
@@ -73,6 +86,7 @@ def write_position(files: FileWriter, policy: Policy, looked_at: LookedAt) -> No
         "digest": position.digest,
         "touched": dict(looked_at.touched),
         "marked": dict(looked_at.marked),
+        "marks": dict(looked_at.marks),
         "seen": looked_at.seen,
         "around": {table: [_fields(both.objects), _fields(both.copies)] for table, both in looked_at.around.items()},
     }

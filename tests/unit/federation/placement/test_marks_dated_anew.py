@@ -9,6 +9,7 @@ from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from tests.support.worlds.fake_world import killable
 from twinhive.core.step.step_base import Work
+from twinhive.federation.placement import mark_renewal
 from twinhive.federation.placement.copies_status import copies_of
 from twinhive.federation.placement.list_copies import CopiesListed, ListCopies
 from twinhive.federation.placement.placement_layout import position_path
@@ -113,6 +114,28 @@ def test_no_copy_is_ever_unreadable_while_its_placement_runs(is_quiet: bool) -> 
     # Not in each of the sixty runs.
     assert 4 <= dated <= 30 * 4
     world.assert_complete(*EVERYTHING)
+
+
+@pytest.mark.parametrize("has_one_event_a_mark", [False, True])
+def test_a_mark_that_is_far_behind_a_busy_log_gets_a_newer_event_however_young_it_is(
+    has_one_event_a_mark: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mark_renewal, "_MOST_BEHIND", 40)
+    world = a_world()
+    if has_one_event_a_mark:  # as Hive 3 tells it
+        alter = world.metastore.alter_partitions
+        world.metastore.alter_partitions = lambda some: [alter([one]) for one in some]  # type: ignore[method-assign]
+    for _ in range(2):
+        world.run()
+    before = {name: mark.event_id for name, (_, mark) in world.marked().items()}
+    for number in range(30):
+        world.metastore._log.emit("OPEN_TXN", None, None, {})
+        assert listed_now(world).dated == 0, number
+    for _ in range(30):
+        world.metastore._log.emit("OPEN_TXN", None, None, {})
+    assert listed_now(world).dated == len(before)
+    assert [listed_now(world).dated for _ in range(4)] == [0] * 4
+    assert all(mark.event_id > before[name] + 40 for name, (_, mark) in world.marked().items())
 
 
 def test_it_is_done_in_bulk() -> None:
