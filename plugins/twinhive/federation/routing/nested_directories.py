@@ -10,21 +10,22 @@ from twinhive.core.model.placement.copy_marks import DirectoryState
 from twinhive.core.ports import FileReader
 
 _DIGITS = 16
+_FEW = 4
 
 
 def directory_states(files: FileReader, places: Iterable[str], deep: Iterable[str] = ()) -> dict[str, DirectoryState]:
     """Return the states of directories, by one look at each directory around them; those of `deep` with all below.
 
-    One that had no directories in it has none as long as its own time is the same.
+    A few are asked for one by one: what is around them may hold many thousands. One that had no directories in it has
+    none as long as its own time is the same.
     """
     wanted, into = set(places), set(deep)
-    around = dict.fromkeys(directory_around(place) for place in sorted(wanted))
-    states = {
-        child.path: DirectoryState.of(child)
-        for _, page in files.list_pages(around)
-        for child in page or ()
-        if child.path in wanted and child.is_directory
-    }
+    if len(wanted) <= _FEW:
+        found = [status for place in sorted(wanted) if (status := files.status(place))]
+    else:
+        around = dict.fromkeys(directory_around(place) for place in sorted(wanted))
+        found = [child for _, page in files.list_pages(around) for child in page or () if child.path in wanted]
+    states = {status.path: DirectoryState.of(status) for status in found if status.is_directory}
     below = digests_below(files, [place for place in into if place in states])
     return states | {place: replace(states[place], below=digest) for place, digest in below.items()}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.worlds.copies_world import CopiesWorld
+from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from tests.unit.federation.placement.test_copies import a_quiet_world, a_world, settled
 from tests.unit.federation.routing.test_table_resolution import routed
 from twinhive.core.model.errors import Unreachable
@@ -136,6 +136,20 @@ def test_a_statement_looks_at_each_directory_once() -> None:
     every = [place for asked in looking.asked for place in asked]
     assert len(every) == len(set(every)) == 2 * 4
     assert len(looking.asked) == 2 * 2, "once each side for each table"
+
+
+@pytest.mark.parametrize("partitions", [10, 300])
+def test_a_statement_over_one_partition_of_many_asks_for_two_directories_and_lists_none(partitions: int) -> None:
+    world = CopiesWorld(a_placement(options={"partitions_per_call": 1_000, "batch_objects": 1_000}))
+    world.users.create_table("orders", ("day",))
+    world.users.add_partitions("orders", {(f"{number}",): {} for number in range(partitions)})
+    world.settle()
+    before = {files: dict(files.calls) for files in (world.files, world.north)}
+    assert isinstance(routed(world, "select * from orders where day = '7'", "north"), Routed)
+    for files, calls in before.items():
+        assert {name: n - calls.get(name, 0) for name, n in files.calls.items() if n != calls.get(name, 0)} == {
+            "status": 1
+        }
 
 
 def test_of_a_cluster_that_does_not_answer_the_copies_are_not_read_and_others_are() -> None:

@@ -155,3 +155,20 @@ def test_once_told_only_what_is_late_is_told_when_the_new_place_is_written(table
     world.files.delete(late)
     move(world, table)
     assert not is_moving(world.metastore, world.users.table(table))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_an_old_place_is_no_copy_of_a_new_one_that_was_written_by_files_of_the_same_names_and_lengths(
+    table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = a_world()
+    values, name, other = TABLES[table]
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(MovePrimary, "_finish", killed)
+        move(world, table)
+    new = f"{world.users.location(table, values)}/{name}"
+    world.north.delete_file(new)
+    world.north.put(new, other)
+    move(world, table)
+    assert not is_moving(world.metastore, world.users.table(table))
+    assert isinstance(routed(world, f"select * from {table}", "east"), Nowhere)

@@ -76,6 +76,18 @@ def test_partitions_of_any_name_have_copies_that_are_found_again() -> None:
     assert world.run()["list_copies"].idle
 
 
+@pytest.mark.parametrize("name", ["fresh one", "a/b", "a%2fb", "ü=*", "#move", "t" * 128])
+def test_tables_of_any_name_have_copies_that_are_found_again(name: str) -> None:
+    world = CopiesWorld()
+    world.users.create_table(name, files={"f": b"one"})
+    world.users.create_table("other", files={"f": b"two"})
+    world.settle()
+    assert set(world.fresh()) == {name, "other"}
+    world.users.drop_table(name)
+    world.settle()
+    assert [one.table for one in kept_marks(world.metastore)] == ["other"]
+
+
 @pytest.mark.parametrize("spoil", ["", "{}", "[]", "null", '"x"', "{", '{"log":1}'])
 def test_what_is_no_mark_is_none(spoil: str) -> None:
     state, table = DirectoryState(1, 2, "ab"), MarkedTable(7, None)
