@@ -292,7 +292,7 @@ def test_no_statement_that_writes_ends_well_in_a_copy(
     made = east_spark.ask(
         f"CREATE TABLE {named}.fast (a STRING, day STRING) USING parquet PARTITIONED BY (day)",
         f"INSERT INTO {named}.fast VALUES ('p', '1'), ('q', '2')",
-        f"CREATE TABLE {named}.own USING parquet AS SELECT 'w' AS a",
+        f"CREATE TABLE {named}.own USING parquet LOCATION 'hdfs://east/outside/own_{named}' AS SELECT 'w' AS a",
     )
     assert made == [[], [], []], made
     gates.settle_as("copier", named, north)
