@@ -145,7 +145,7 @@ def test_killed_and_run_again_it_converges(placed: Placed, at: int) -> None:
 
 
 @pytest.mark.nightly(
-    "tests/unit/federation/placement/test_copies.py::test_a_thousand_copies_are_published_in_seven_calls_of_the_metastore",
+    "tests/unit/federation/placement/test_copies.py::test_a_thousand_copies_are_published_in_eight_calls_of_the_metastore",
     "tests/integration/one_metastore/test_copies.py::test_copies_are_made_follow_and_go",
 )
 def test_hundreds_of_partitions_are_marked(placed: Placed) -> None:
