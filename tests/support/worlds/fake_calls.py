@@ -85,8 +85,10 @@ class InMemoryCalls:
         if name in _OF_THE_OWNER:
             return
         written = path if name in _OF_THE_INODE else parent(path)
-        while written not in self._nodes and written != self.root:
-            written = parent(written)
+        while written not in self._nodes:
+            if (above := parent(written)) == written:
+                return  # a path that is none of this file system's
+            written = above
         wanted = {written: _WRITE}
         if name == "delete":
             wanted |= dict.fromkeys((one for one in self._tree.below(path) if self._tree.children(one)), _ALL)
