@@ -7,9 +7,10 @@ as after any copying, puts the copies in their places and marks them.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from twinhive.core.directory_marks.directories import mark_of
 from twinhive.core.directory_marks.staging import claim_staging
 from twinhive.core.model.errors import ActNow
-from twinhive.core.model.files import FileStatus, join, parent
+from twinhive.core.model.files import FileStatus, authority, join, parent
 from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName
@@ -26,6 +27,7 @@ from twinhive.federation.placement.copy_lists import listed_files
 from twinhive.federation.placement.marking_copies import in_pieces
 from twinhive.federation.placement.placement_events import CopyNews
 from twinhive.hive.events.reader import position_at
+from twinhive.replication.replica.root_directories import check_copies_root
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged_files import CopyItem
 
@@ -70,6 +72,7 @@ class TakeCopies:
 
     def _compared(self, ports: ReadPorts) -> Iterator["_Compared"]:
         """Yield what needs a copy, with what of it lies in the directory. Raises ActNow where nothing needs one."""
+        self._refuse_what_is_in_use(ports)
         here = position_at(ports.source, ports.source.current_event_id())
         news = CopyNews.nothing(self.policy, ports.source.log_id(), here)
         found = look_at_table(ports, self.policy, self.name, news)
@@ -90,6 +93,20 @@ class TakeCopies:
             pairs = [(one, originals[one], theirs[one]) for one in some]
             yield from in_threads(lambda pair: self._compare(ports, *pair), pairs, self.policy.options.copy_threads)
 
+    def _refuse_what_is_in_use(self, ports: ReadPorts) -> None:
+        """Raise ActNow for a directory of a table, of a database, or of our own: its files are not to be moved."""
+        found = [str(problem.words.found) for problem in check_copies_root(ports, self.directory)]
+        for around in _with_all_above(self.directory):
+            if mark := mark_of(ports.replica_files, around):
+                found.append(f"{around}, which bears the mark {mark}")
+        if found:
+            raise ActNow(
+                f"{self.directory} is no copy that a user has made for himself",
+                found="; ".join(found),
+                expected="a directory that no table, database or warehouse uses, and that twinhive has not made",
+                next_step="copy the table to a directory of its own, and name that one",
+            )
+
     def _compare(
         self, ports: ReadPorts, one: CopyObject, items: Sequence[CopyItem], theirs: dict[str, FileStatus]
     ) -> "_Compared":
@@ -109,6 +126,12 @@ class TakeCopies:
                 taken[their.path] = item
         differs += [f"{relative}, which the original has not" for relative in theirs]
         return _Compared(str(one), taken, ", ".join(first_of(differs, _EXAMPLES)))
+
+
+def _with_all_above(directory: str) -> Iterator[str]:
+    while directory != authority(directory):
+        yield directory
+        directory = parent(directory)
 
 
 @dataclass(frozen=True)

@@ -93,3 +93,22 @@ def test_where_nothing_needs_a_copy_that_is_said() -> None:
         taking(world, "plain").run(world.ports())
     with pytest.raises(ActNow, match=r"(?s)nothing of sales\.recent needs a copy.*a view is not copied"):
         taking(world, "recent").run(world.ports())
+
+
+def test_files_of_tables_and_of_our_own_are_not_moved() -> None:
+    world = copied_by_a_user()
+    world.settle()
+    ours = world.marked()["plain"][1].location
+    world.users.insert("plain", None, {"more": b"more"})
+    world.users.create_table("of_ann", location=f"{THEIRS}plain")
+    for directory, says in (
+        (f"{THEIRS}plain", "table sales.of_ann"),
+        (THEIRS.rstrip("/"), "table sales.of_ann"),
+        (ours, "bears the mark copies:near"),
+    ):
+        taken = TakeCopies(world.placement, TableName("sales", "plain"), directory, {"run": "take"})
+        before = world.north.paths()
+        with pytest.raises(ActNow, match="is no copy that a user has made") as refused:
+            taken.run(world.ports())
+        assert says in str(refused.value)
+        assert world.north.paths() == before
