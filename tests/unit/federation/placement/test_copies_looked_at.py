@@ -10,6 +10,7 @@ import pytest
 from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from tests.unit.federation.placement.test_copies import a_quiet_world, a_world, settled
 from tests.unit.federation.routing.test_table_resolution import routed
+from twinhive.core.directory_marks.write_protection import unprotect
 from twinhive.core.model.errors import Unreachable
 from twinhive.core.model.files import Attributes
 from twinhive.core.model.placement.copy_marks import DirectoryState
@@ -27,10 +28,12 @@ def copy_of(world: CopiesWorld, name: str) -> str:
 
 
 def delete_it(world: CopiesWorld, place: str) -> None:
+    unprotect(world.north, place)  # as a superuser, or its owner after a chmod
     world.north.delete(place)
 
 
 def delete_a_file(world: CopiesWorld, place: str) -> None:
+    unprotect(world.north, place)
     world.north.delete_file(next(path for path in world.north.paths() if path.startswith(f"{place}/")))
 
 
@@ -41,12 +44,14 @@ def write_a_file(world: CopiesWorld, place: str) -> None:
 def replace_a_file(world: CopiesWorld, place: str) -> None:
     path = next(path for path in world.north.paths() if path.startswith(f"{place}/"))
     content = world.north.read(path)
+    unprotect(world.north, place)
     world.north.delete_file(path)
     world.north.put(path, content[::-1])
 
 
 def replace_it(world: CopiesWorld, place: str) -> None:
     content = {path: world.north.read(path) for path in world.north.paths() if path.startswith(f"{place}/")}
+    unprotect(world.north, place)
     world.north.delete(place)
     for path in content:
         world.north.put(path, b"other")
