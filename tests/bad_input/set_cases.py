@@ -12,6 +12,10 @@ def _foreign(desk: Desk) -> None:
     desk.world.source.create_table(a_table("sales.twinhive_sets", partition_keys=("p",)))
 
 
+def _marked(desk: Desk) -> None:
+    desk.terminal.type("sets", "mark", *_ORDERS, "*")
+
+
 def _replica(desk: Desk) -> None:
     source = desk.world.source
     database = source.database("sales")
@@ -47,6 +51,12 @@ SET_CASES: tuple[Case, ...] = (
     ),
     Case(
         "sets: unmarked without a table", ("sets", "unmark", "east", "sales.no", "*"), ("there is no table sales.no",)
+    ),
+    Case(
+        "sets: of the table that keeps sets",
+        ("sets", "mark", "east", "sales.twinhive_sets", "*"),
+        ("sales.twinhive_sets keeps the sets of its database, and has none itself", "name the table whose data"),
+        spoil=_marked,
     ),
     Case("sets: which one", ("sets", "mark", *_ORDERS), ("which set is meant was not said",)),
     _mark("an unknown key", "day=1", "'day' is no partition key", "expected: p"),

@@ -14,7 +14,6 @@ from tests.support.policies import PolicyFiles
 from tests.support.worlds.copies_world import CopiesWorld
 from tests.unit.federation.placement.test_copies import a_world
 from twinhive.core.model.errors import TryAgain
-from twinhive.federation.routing.nested_directories import states_like
 from twinhive.runtime.spark.sql_settings import SqlJobSettings
 from twinhive.runtime.wiring.routing_wiring import RoutingWiring
 from twinhive.surfaces.airflow.monitor.task_failures import MayPass, PersonMustAct
@@ -42,7 +41,7 @@ def world(monkeypatch: pytest.MonkeyPatch, policies: PolicyFiles) -> CopiesWorld
     made.users.create_table("there")
     made.users.set_parameters("there", {"twinhive.cluster": "north"})
     monkeypatch.setattr(RoutingWiring, "metastore", made.metastore)
-    monkeypatch.setattr(RoutingWiring, "_states", lambda _, places: states_like(made.files, places))
+    monkeypatch.setattr(RoutingWiring, "_states", lambda _, places: made.look(places))
     a_cluster = {
         name: {
             "metastore": metastore,

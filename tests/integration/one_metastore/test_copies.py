@@ -118,7 +118,7 @@ def test_copies_are_made_follow_and_go(placed: Placed) -> None:
     told = placed.type("copies", placed.name)["placements"][0]
     assert (told["fresh"], told["stale"]) == (2, 2)
     reasons = {one["stale"] for table in told["tables"] for one in table["copies"] if one["stale"]}
-    assert "files were written without an event" in reasons
+    assert "files of the object were written without an event" in reasons
     placed.settle()
     placed.assert_copied()
     (_, old) = placed.marks()["day=3"]

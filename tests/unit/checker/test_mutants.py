@@ -163,10 +163,10 @@ MUTANTS = [
     forgets_drops,
 ]
 MUTANTS_OF_SETS = [
-    shows_sets_without_their_data,
+    pytest.param(shows_sets_without_their_data, marks=pytest.mark.thorough),
     shows_sets_before_their_marks,
     hides_sets_too_late,
-    excuses_all_that_changes,
+    pytest.param(excuses_all_that_changes, marks=pytest.mark.thorough),
 ]
 _SOURCE: list[Any] = [None]
 

@@ -53,6 +53,7 @@ class Lists:
         return [{one.values[0]: len(items) for one, items in objects.items()} for objects in found]
 
 
+@pytest.mark.thorough
 def test_many_objects_with_files(monkeypatch: pytest.MonkeyPatch) -> None:
     lists = Lists(monkeypatch, **{f"d{number:03d}": FILES for number in range(50)})
     made = lists.write()
@@ -61,6 +62,7 @@ def test_many_objects_with_files(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(lists.held) <= 4 * FILES, "two batches are held at most, and there are 25"
 
 
+@pytest.mark.thorough
 def test_one_object_that_is_more_than_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     lists = Lists(monkeypatch, a=5, b=1000, c=0, d=7)
     made = lists.write()
@@ -73,6 +75,7 @@ def test_one_object_that_is_more_than_a_batch(monkeypatch: pytest.MonkeyPatch) -
     assert max(lists.held) <= 3 * FILES, "its lines are packed as they are listed"
 
 
+@pytest.mark.thorough
 def test_another_list_of_the_same_files_has_the_same_token(monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = {Lists(monkeypatch, a=5, b=1000, c=3).write().token for _ in range(2)}
     assert len(tokens) == 1

@@ -38,7 +38,7 @@ class Watched:
         self.most = max(self.most, sum(isinstance(one, (CopyItem, CopyOutcome)) for one in gc.get_objects()))
 
 
-@pytest.mark.parametrize("many", [4_000, 10_000])
+@pytest.mark.parametrize("many", [2_000, pytest.param(10_000, marks=pytest.mark.thorough)])
 def test_what_is_held_of_files_does_not_grow_with_them(
     many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
