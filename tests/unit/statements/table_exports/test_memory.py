@@ -23,6 +23,8 @@ class Watched:
         self._renames = 0
         for name in ("write", "status", "rename"):
             setattr(tables.west, name, self._with_a_look(getattr(tables.west, name)))
+        for files in (tables.east, tables.west):
+            files.list_pages = self._with_looks(files.list_pages)  # type: ignore[method-assign]
 
     def _with_a_look(self, call: Any) -> Any:
         def called(*given: Any) -> Any:
@@ -32,6 +34,14 @@ class Watched:
             return call(*given)
 
         return called
+
+    def _with_looks(self, pages: Any) -> Any:
+        def listing(paths: Any) -> Any:
+            for page in pages(paths):
+                yield page
+                self.look()
+
+        return listing
 
     def look(self) -> None:
         self.looks += 1
