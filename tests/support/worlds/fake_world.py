@@ -156,6 +156,7 @@ class Killable:
         "to_trash",
         "set_attribute",
         "set_attributes",
+        "set_permission",
         "fire_inserts",
         "recycle",
         "allow_snapshots",

@@ -14,8 +14,8 @@ OWNER_WRITES = 0o200
 
 
 def protect(files: FileWriter, directory: str) -> None:
-    """Let nobody write into a directory, nor into any below it."""
-    for one in _directories(files, directory):
+    """Let nobody write into a directory, nor into any below it; its own bits go last, and say that all is done."""
+    for one in reversed(list(_directories(files, directory))):
         if one.permission & _WRITE:
             files.set_permission(one.path, one.permission & ~_WRITE)
 

@@ -12,6 +12,12 @@ from twinhive.core.model.errors import Refused
 from twinhive.federation.placement.retire import RetirePlacement
 
 
+def directories(world: CopiesWorld) -> list[str]:
+    """Return the directories in those of copies of tables."""
+    tops = [status.path for _, page in world.north.list_directories([f"{COPIES_ROOT}/near"]) for status in page or ()]
+    return [one.path for _, page in world.north.list_directories(tops) for one in page or () if one.is_directory]
+
+
 def protected(world: CopiesWorld) -> bool:
     """True when no directory of a copy has a write bit."""
     waiting = [status for _, mark in world.marked().values() if (status := world.north.status(mark.location))]
@@ -39,6 +45,23 @@ def test_a_job_that_runs_as_the_owner_adds_replaces_and_removes_nothing() -> Non
             with pytest.raises(Refused, match="permission denied"):
                 write()
     world.assert_complete(*EVERYTHING)
+
+
+def test_killed_between_two_directories_of_a_copy_the_next_run_protects_both() -> None:
+    def nested() -> CopiesWorld:
+        world = CopiesWorld(a_placement(options={"grace_seconds": 3600}))
+        world.users.create_table("plain", files={"f": b"plain", "sub dir/g": b"below"})
+        return world
+
+    def run(world: CopiesWorld, switch: object) -> None:
+        world.run(killable(world.ports(), switch))  # type: ignore[arg-type]
+
+    begun = 0
+    for world in left_by_kills(nested, run):
+        begun += any(one.endswith("/sub dir") for one in directories(world)) and not world.marked()
+        world.settle()
+        assert protected(world)
+    assert begun
 
 
 def test_killed_at_any_change_what_is_marked_cannot_be_written() -> None:
