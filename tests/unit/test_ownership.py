@@ -50,7 +50,10 @@ RENAMES = {
         2,
         "staged files, and the directory that it has built of them and marked",
     ),
-    "federation/placement/users_copies.py": (1, "files that people hand over, each compared before, to staging"),
+    "federation/placement/users_copies.py": (
+        2,
+        "files that people hand over, each compared before, to staging; and back",
+    ),
 }
 """How many renames a module makes, and of what. None moves aside what somebody else may have made."""
 

@@ -5,7 +5,7 @@ as after any copying, puts the copies in their places and marks them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from twinhive.core.directory_marks.directories import mark_of
 from twinhive.core.directory_marks.staging import claim_staging
@@ -27,7 +27,7 @@ from twinhive.federation.placement.copy_lists import listed_files
 from twinhive.federation.placement.marking_copies import in_pieces
 from twinhive.federation.placement.placement_events import CopyNews
 from twinhive.hive.events.reader import position_at
-from twinhive.replication.replica.root_directories import check_copies_root
+from twinhive.replication.replica.root_directories import check_copies_root, partitions_around
 from twinhive.transfer.staged.listing import list_files
 from twinhive.transfer.staged.staged_files import CopyItem
 
@@ -57,18 +57,23 @@ class TakeCopies:
         with hold_lease(ports, Work(self.policy, holder=dict(self.holder)), LeaseKind.PLACEMENT) as lease:
             claim_staging(ports.replica_files, self.policy)
             for one in self._compared(ports):
-                if not one.why_not:
-                    self._take(ports, lease, one)
-                lines.append(one.said("is taken over"))
+                changed = "" if one.why_not else self._take(ports, lease, one)
+                lines.append(replace(one, why_not=one.why_not or changed).said("is taken over"))
         return lines
 
-    def _take(self, ports: WritePorts, lease: Lease, one: "_Compared") -> None:
-        files, staging = ports.replica_files, self.policy.staging
-        lease.confirm()
-        for path, item in one.theirs.items():
-            staged = item.staged_path(staging)
+    def _take(self, ports: WritePorts, lease: Lease, one: "_Compared") -> str:
+        """Move the files that were compared; return which is another one by now, '' for none. That one stays."""
+        files = ports.replica_files
+        for their, item in one.theirs:
+            lease.confirm()
+            staged = item.staged_path(self.policy.staging)
             files.make_directories(parent(staged))
-            files.rename(path, staged)
+            if not _is_same(their, files.status(their.path)) or not files.rename(their.path, staged):
+                return f"{item.relative} has changed since it was compared"
+            if not _is_same(their, files.status(staged)):
+                files.rename(staged, their.path)
+                return f"{item.relative} has changed since it was compared"
+        return ""
 
     def _compared(self, ports: ReadPorts) -> Iterator["_Compared"]:
         """Yield what needs a copy, with what of it lies in the directory. Raises ActNow where nothing needs one."""
@@ -96,6 +101,7 @@ class TakeCopies:
     def _refuse_what_is_in_use(self, ports: ReadPorts) -> None:
         """Raise ActNow for a directory of a table, of a database, or of our own: its files are not to be moved."""
         found = [str(problem.words.found) for problem in check_copies_root(ports, self.directory)]
+        found += partitions_around(ports.source, ports.source_files.root, self.directory)
         for around in _with_all_above(self.directory):
             if mark := mark_of(ports.replica_files, around):
                 found.append(f"{around}, which bears the mark {mark}")
@@ -111,7 +117,7 @@ class TakeCopies:
         self, ports: ReadPorts, one: CopyObject, items: Sequence[CopyItem], theirs: dict[str, FileStatus]
     ) -> "_Compared":
         """Compare the files of an object; those that an earlier run has taken are in staging already."""
-        taken, differs = dict[str, CopyItem](), list[str]()
+        taken, differs = list[tuple[FileStatus, CopyItem]](), list[str]()
         for item in items:
             their = theirs.pop(item.relative, None)
             if their is None:
@@ -123,9 +129,9 @@ class TakeCopies:
             ):
                 differs.append(f"{item.relative} is another file")
             else:
-                taken[their.path] = item
+                taken.append((their, item))
         differs += [f"{relative}, which the original has not" for relative in theirs]
-        return _Compared(str(one), taken, ", ".join(first_of(differs, _EXAMPLES)))
+        return _Compared(str(one), tuple(taken), ", ".join(first_of(differs, _EXAMPLES)))
 
 
 def _with_all_above(directory: str) -> Iterator[str]:
@@ -134,12 +140,17 @@ def _with_all_above(directory: str) -> Iterator[str]:
         directory = parent(directory)
 
 
+def _is_same(one: FileStatus, other: FileStatus | None) -> bool:
+    """True for a file that nobody has replaced or written since it was looked at, wherever it lies now."""
+    return other is not None and replace(other, path=one.path, accessed_ms=one.accessed_ms) == one
+
+
 @dataclass(frozen=True)
 class _Compared:
     """An object, which files of a directory are its files, and what differs, '' for nothing."""
 
     what: str
-    theirs: Mapping[str, CopyItem]
+    theirs: tuple[tuple[FileStatus, CopyItem], ...]
     why_not: str
 
     def said(self, done: str) -> str:

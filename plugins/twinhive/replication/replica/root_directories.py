@@ -62,6 +62,18 @@ def check_copies_root(ports: ReadPorts, directory: str) -> Iterator[InvalidSetti
     return roots_in_the_way({directory: COPIES_ROOT}, _of_source(ports))
 
 
+def partitions_around(metastore: MetastoreReader, root: str, directory: str) -> Iterator[str]:
+    """Yield a partition of each table that has one in a directory, or around it; all tables are looked at."""
+    for name in metastore.database_names():
+        tables, unread = readable_tables(metastore, name, metastore.table_names(name))
+        yield from (f"perhaps table {name}.{table}, which cannot be read" for table in unread)
+        for table in (one for one in tables if one.partition_keys):
+            for partition, place in metastore.partition_locations(table):
+                if place and overlap(directory, qualified(place, root)):
+                    yield f"{place}, partition {partition} of table {table.name}"
+                    break
+
+
 def check_dump_root(ports: DumpPorts, policy: Policy) -> Iterator[InvalidSettings]:
     """Yield what is wrong with the root of a statement's dumps, as far as the cluster that is dumped tells."""
     places = _places(ports.source, ports.source_files.root, policy.source.database)

@@ -101,7 +101,11 @@ def test_files_of_tables_and_of_our_own_are_not_moved() -> None:
     ours = world.marked()["plain"][1].location
     world.users.insert("plain", None, {"more": b"more"})
     world.users.create_table("of_ann", location=f"{THEIRS}plain")
+    world.users.create_table("elsewhere", ("day",))
+    world.users.add_partitions("elsewhere", {("1",): {}})
+    world.users.set_partition_location("elsewhere", ("1",), f"{THEIRS}orders/day=1")
     for directory, says in (
+        (f"{THEIRS}orders", "partition day=1 of table sales.elsewhere"),
         (f"{THEIRS}plain", "table sales.of_ann"),
         (THEIRS.rstrip("/"), "table sales.of_ann"),
         (ours, "bears the mark copies:near"),
@@ -112,3 +116,28 @@ def test_files_of_tables_and_of_our_own_are_not_moved() -> None:
             taken.run(world.ports())
         assert says in str(refused.value)
         assert world.north.paths() == before
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_file_that_is_replaced_after_it_was_compared_is_not_taken(when: str) -> None:
+    """Right before it is moved, and between the look and the move."""
+    world = copied_by_a_user()
+    rename, status = world.north.rename, world.north.status
+    path = f"{THEIRS}plain/f"
+
+    def renamed(source: str, target: str) -> bool:
+        if source == path:
+            world.north.put(path, b"other")
+        return rename(source, target)
+
+    def looked(one: str) -> object:
+        if one == path:
+            world.north.put(path, b"other")
+        return status(one)
+
+    world.north.rename, world.north.status = (rename, looked) if when == "before" else (renamed, status)  # type: ignore
+    assert taking(world, "plain").run(world.ports())[0].endswith("f has changed since it was compared")
+    world.north.rename, world.north.status = rename, status  # type: ignore[method-assign]
+    assert world.north.read(path) == b"other"
+    world.settle()
+    world.assert_complete(*EVERYTHING)
