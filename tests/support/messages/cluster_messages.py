@@ -7,7 +7,8 @@ from typing import Any
 from hive_metastore import ThriftHiveMetastore
 
 from tests.support.wire.wire_messages import KNOWN, encoded, random_struct
-from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState, MarkedTable
+from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.hive.wire.method_table import METHODS
 from twinhive.hive.wire.roles import Role, decided
 from twinhive.hive.wire.thrift_message import WireMessage, call, reply
@@ -21,7 +22,7 @@ MARK = CopyMark(
     "hdfs://east/w/orders/day=1",
     DirectoryState(1, 2),
     DirectoryState(1, 2),
-    MarkedTable(1, 1),
+    TableIdentity(1, 1),
     3,
     4,
 )

@@ -7,16 +7,9 @@ from typing import Any
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.placement.copy_marks import (
-    CLUSTER,
-    CopyMark,
-    DirectoryState,
-    KeptMark,
-    MarkedTable,
-    mark_name,
-    object_name,
-)
+from twinhive.core.model.placement.copy_marks import CLUSTER, CopyMark, DirectoryState, KeptMark, mark_name, object_name
 from twinhive.core.model.sets.own_tables import COPY_MARKS, OWN_TABLES
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.core.ports import MetastoreReader
 from twinhive.core.ports.own_table_lookup import make_own_table
 from twinhive.federation.placement.copied_objects import Marked, table_of, values_of
@@ -33,7 +26,7 @@ def mark_on(metastore: MetastoreReader, one: Marked, cluster: str) -> CopyMark |
     asked = (name.table, cluster, values)
     mark = MarksTable(metastore, name.database).read([asked]).get(asked)
     table = metastore.table(name)
-    return mark if mark and table and not mark.table.is_another(MarkedTable.of(table)) else None
+    return mark if mark and table and not mark.table.is_another(TableIdentity.of(table)) else None
 
 
 def kept_marks(metastore: MetastoreReader, database: str = "sales", cluster: str = "") -> list[KeptMark]:
@@ -52,7 +45,7 @@ def a_mark(metastore: MetastoreReader, one: Marked, location: str, **more: Any) 
         str(one.location),
         NO_STATE,
         NO_STATE,
-        MarkedTable.of(table),
+        TableIdentity.of(table),
         1,
         1,
     )
@@ -73,7 +66,7 @@ def put_move(metastore: InMemoryMetastore, table: Table, move: PrimaryMove) -> N
     """Mark a table as being moved, in the place of whatever mark of a move there is."""
     own = make_own_table(metastore, COPY_MARKS, table.name.database, None)
     metastore.drop_partitions(own.name, [move_name(table.name.table)], delete_data=False)
-    said = move.parameters(MarkedTable.of(table))
+    said = move.parameters(TableIdentity.of(table))
     metastore.add_partitions([own_partition(own, (table.name.table, EVERY_CLUSTER, MOVE), said)])
 
 

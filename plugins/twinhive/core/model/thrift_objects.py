@@ -6,7 +6,7 @@ hold. The numbers are the field ids of Hive's `hive_metastore.thrift`.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from twinhive.core.model.files import authority, is_below, join, qualified, relative_to
@@ -130,6 +130,48 @@ def read_function(tree: Tree, text: str | None = None) -> Function:
         resources=tuple(_text(resource, _RESOURCE_URI) or "" for resource in _items(tree, _FUNCTION_RESOURCES)),
         thrift=to_text(tree) if text is None else text,
     )
+
+
+@dataclass(frozen=True)
+class TableIdentity:
+    """What tells a table from another one; None where the metastore does not say it."""
+
+    table_id: int | None
+    created: int | None
+
+    @classmethod
+    def of(cls, table: Table) -> "TableIdentity":
+        """Return what a metastore says of a table."""
+        return cls(table_id(table), created_at(table))
+
+    def is_another(self, other: "TableIdentity | None") -> bool:
+        """True when something that both say differs: old metastores give tables no id. None: there is no table."""
+        if other is None:
+            return True
+        pairs = ((self.table_id, other.table_id), (self.created, other.created))
+        return any(one != another for one, another in pairs if None not in (one, another))
+
+    def fields(self) -> list[int | None]:
+        """Return it as the mark of a copy holds it."""
+        return [self.table_id, self.created]
+
+    @classmethod
+    def parse(cls, fields: Any) -> "TableIdentity":
+        """Read what `fields` returned. Raises ValueError, TypeError."""
+        number, created = fields
+        if not all(one is None or type(one) is int for one in (number, created)):
+            raise ValueError(f"no identity of a table: {fields}")
+        return cls(number, created)
+
+    def encode(self) -> bytes:
+        """Return the content of a file."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def decode(cls, content: bytes) -> "TableIdentity":
+        """Read what `encode` has written."""
+        found = json.loads(content)
+        return cls(found.get("table_id"), found.get("created"))
 
 
 @dataclass(frozen=True)

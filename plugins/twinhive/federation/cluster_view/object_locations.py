@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Parameters
-from twinhive.core.model.placement.copy_marks import CopyMark, MarkedTable, primary_of
+from twinhive.core.model.placement.copy_marks import CopyMark, primary_of
 from twinhive.core.model.placement.touches import Values
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.core.ports import MetastoreReader
 from twinhive.federation.cluster_view.message_locations import ObjectKind, PlacedObject
 from twinhive.federation.cluster_view.visibility_rules import Sight, Whereabouts
@@ -30,7 +31,7 @@ class Judge:
     sight: Sight
     freshness: Freshness
     _tables: dict[TableName, Parameters | None] = field(default_factory=dict, init=False)
-    _identities: dict[TableName, MarkedTable] = field(default_factory=dict, init=False)
+    _identities: dict[TableName, TableIdentity] = field(default_factory=dict, init=False)
     _kept: dict[str, MarksTable] = field(default_factory=dict, init=False)
 
     def whereabouts(self, objects: Sequence[PlacedObject]) -> list[Whereabouts]:
@@ -63,7 +64,7 @@ class Judge:
             table = self.metastore.table(name) if name.database and name.table else None
             self._tables[name] = None if table is None else table.parameters
             if table is not None:
-                self._identities[name] = MarkedTable.of(table)
+                self._identities[name] = TableIdentity.of(table)
         return self._tables[name]
 
     def _copies(self, objects: Sequence[PlacedObject], primaries: Sequence[str | None]) -> dict[int, str]:
@@ -109,7 +110,7 @@ class Judge:
                 unknown[name.database].append(name.table)
         for database, some in unknown.items():
             found = self.metastore.tables(database, some)
-            self._identities |= {table.name: MarkedTable.of(table) for table in found}
+            self._identities |= {table.name: TableIdentity.of(table) for table in found}
 
     def _fresh(
         self,

@@ -7,18 +7,11 @@ from dataclasses import dataclass, field, replace
 from twinhive.core.model.files import is_elsewhere, join, qualified
 from twinhive.core.model.names import TableName, partition_name
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.placement.copy_marks import (
-    LONGEST,
-    CopyMark,
-    KeptMark,
-    MarkedTable,
-    object_name,
-    primary_of,
-)
+from twinhive.core.model.placement.copy_marks import LONGEST, CopyMark, KeptMark, object_name, primary_of
 from twinhive.core.model.placement.kept_copies import why_never_copied
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
-from twinhive.core.model.thrift_objects import named_locations
+from twinhive.core.model.thrift_objects import TableIdentity, named_locations
 from twinhive.core.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.federation.placement.copied_objects import CopyObject, Marked, values_of
 from twinhive.federation.placement.copy_lists import content_of, listed_files
@@ -89,7 +82,7 @@ class MarksFound:
     @classmethod
     def read(cls, marked: MarksTable, policy: Policy, name: TableName, table: Table | None) -> "MarksFound":
         """Read the marks of a table; None: there is no such table."""
-        identity = None if table is None else MarkedTable.of(table)
+        identity = None if table is None else TableIdentity.of(table)
         ours: dict[str, CopyMark | None] = {}
         others: dict[str, str] = {}
         for one in marked.every(policy.replica.cluster, name.table):

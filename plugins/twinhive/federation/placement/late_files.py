@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from twinhive.core.model.files import qualified
 from twinhive.core.model.objects import Table
-from twinhive.core.model.placement.copy_marks import CopyMark, MarkedTable
+from twinhive.core.model.placement.copy_marks import CopyMark
 from twinhive.core.model.placement.touches import Values
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.core.ports import WritePorts
 from twinhive.federation.placement.copied_objects import Marked
 from twinhive.federation.placement.former_locations import OldPlace, late_paths, remembered_old
@@ -70,7 +71,7 @@ def _marks(ports: WritePorts, table: Table, places: Iterable[OldPlace], event_id
             place.home,
             place.directory,
             states[place.location],
-            MarkedTable.of(table),
+            TableIdentity.of(table),
             len(place.files or {}),
             sum(length for length, _, _ in (place.files or {}).values()),
         )

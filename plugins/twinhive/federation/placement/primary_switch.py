@@ -8,10 +8,11 @@ from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Missing
 from twinhive.core.model.files import FileStatus, join, qualified
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import DDL_TIME, Partition, Table
-from twinhive.core.model.placement.copy_marks import CLUSTER, CopyMark, DirectoryState, MarkedTable
+from twinhive.core.model.placement.copy_marks import CLUSTER, CopyMark, DirectoryState
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.sets.own_tables import COPY_MARKS
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.core.model.tjson import from_text
 from twinhive.core.ports import FileReader, Lease, ReadPorts, WritePorts
 from twinhive.core.ports.own_table_lookup import make_own_table
@@ -59,7 +60,7 @@ class Switching:
     def fence(self, ports: WritePorts, table: Table) -> bool:
         """Mark the table as being moved; False when somebody else has marked a move of it meanwhile."""
         own = make_own_table(ports.replica, COPY_MARKS, self.name.database, None)
-        said = self.move.parameters(MarkedTable.of(table))
+        said = self.move.parameters(TableIdentity.of(table))
         try:
             ports.replica.add_partitions([own_partition(own, (self.name.table, EVERY_CLUSTER, MOVE), said)])
         except AlreadyThere:
@@ -142,7 +143,7 @@ class Switching:
         news = newest_news(ports.source, self.policy, event_id, ports.source.log_id())
         states = directory_states(ports.replica_files, homes.values(), deep=homes.values())
         touched = Counter(one.values for _, one in news.of(self.name.table))
-        log_id, end, identity = news.tail.log_id, news.end.event_id, MarkedTable.of(table)
+        log_id, end, identity = news.tail.log_id, news.end.event_id, TableIdentity.of(table)
         marks = {
             values: CopyMark(home, log_id, end, home, states[home], states[home], identity, 0, 0)
             for values, home in homes.items()

@@ -7,8 +7,9 @@ from itertools import groupby
 from twinhive.core.directory_marks.staging import own_staging
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName
-from twinhive.core.model.placement.copy_marks import CopyMark, MarkedTable
+from twinhive.core.model.placement.copy_marks import CopyMark
 from twinhive.core.model.placement.touches import Values
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.core.ports import Lease, WritePorts
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
@@ -116,7 +117,7 @@ class _Publishing:
         copies = whole_copies(files, {one: place_of(policy, listed, one) for one in unchanged}, objects)
         marks: dict[Values, CopyMark] = {}
         if table is not None:
-            identity = MarkedTable.of(table)
+            identity = TableIdentity.of(table)
             marks = {
                 one.values: _mark(listed, news.end.event_id, one, objects[one], copy, identity)
                 for one, copy in copies.items()
@@ -144,7 +145,7 @@ def _mark(
     one: CopyObject,
     items: Sequence[CopyItem],
     copy: WholeCopy,
-    table: MarkedTable,
+    table: TableIdentity,
 ) -> CopyMark:
     return CopyMark(
         location=copy.place,

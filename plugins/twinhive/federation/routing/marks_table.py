@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from twinhive.core.model.errors import ActNow, Missing
 from twinhive.core.model.names import partition_values
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.placement.copy_marks import CopyMark, KeptMark, MarkedTable, mark_name, object_name
+from twinhive.core.model.placement.copy_marks import CopyMark, KeptMark, mark_name, object_name
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.sets.own_tables import COPY_MARKS
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.core.ports import MetastoreReader
 from twinhive.core.ports.own_table_lookup import find_own_table
 from twinhive.federation.routing.move_mark import EVERY_CLUSTER, MOVE, PrimaryMove
@@ -71,7 +72,7 @@ class MarksTable:
     def move(self, table: Table) -> PrimaryMove | None:
         """Return the move that a table is in; None without one, and for one of an earlier table of this name."""
         for one in self._partitions([move_name(table.name.table)]):
-            return PrimaryMove.read(one.parameters, MarkedTable.of(table))
+            return PrimaryMove.read(one.parameters, TableIdentity.of(table))
         return None
 
     def _partitions(self, names: Sequence[str]) -> Iterator[Partition]:
@@ -88,7 +89,7 @@ def move_name(table: str) -> str:
 
 def marks_of(marks: MarksTable, table: Table, cluster: str, values: Iterable[Values]) -> dict[Values, CopyMark]:
     """Return the marks of some objects of a table for a cluster; those of an earlier table of its name are none."""
-    identity = MarkedTable.of(table)
+    identity = TableIdentity.of(table)
     found = marks.read([(table.name.table, cluster, one) for one in values])
     return {one: mark for (_, _, one), mark in found.items() if not mark.table.is_another(identity)}
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from twinhive.core.model.objects import Parameters
-from twinhive.core.model.placement.copy_marks import MarkedTable
+from twinhive.core.model.thrift_objects import TableIdentity
 
 MOVE = "#move"
 """What the table of marks calls it, where a mark of a copy names an object: no value of a partition is escaped so."""
@@ -23,17 +23,17 @@ class PrimaryMove:
     def __str__(self) -> str:
         return f"from {self.source} to {self.target}"
 
-    def parameters(self, table: MarkedTable) -> dict[str, str]:
+    def parameters(self, table: TableIdentity) -> dict[str, str]:
         """Return the parameters of the mark's partition."""
         fields = {"from": self.source, "to": self.target, "table": table.fields()}
         return {_MOVING: json.dumps(fields, ensure_ascii=False, separators=(",", ":"))}
 
     @classmethod
-    def read(cls, parameters: Parameters, table: MarkedTable) -> "PrimaryMove | None":
+    def read(cls, parameters: Parameters, table: TableIdentity) -> "PrimaryMove | None":
         """Read the mark of a table; None for one of another table, and where nobody can read it."""
         try:
             said = json.loads(parameters[_MOVING])
-            if MarkedTable.parse(said["table"]).is_another(table):
+            if TableIdentity.parse(said["table"]).is_another(table):
                 return None
             return cls(str(said["from"]), str(said["to"]))
         except (ValueError, TypeError, KeyError):

@@ -21,8 +21,8 @@ from itertools import count
 from twinhive.core.directory_marks.directories import Mark, Owned, Purpose, claim
 from twinhive.core.model.files import FileStatus, base_name, is_below, join, relative_to, short_hash
 from twinhive.core.model.names import unescape_path_name
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.core.ports import FileWriter, if_there
-from twinhive.publishing.partition_writes.table_identity import TableIdentity
 from twinhive.publishing.partition_writes.write_request import PartitionWrite
 from twinhive.publishing.partition_writes.write_target import WriteTarget
 

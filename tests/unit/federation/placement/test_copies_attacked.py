@@ -17,8 +17,9 @@ from tests.support.worlds.kept_marks import kept_marks, mark_on
 from tests.unit.federation.placement.test_copies import CHANGES, a_quiet_world, a_world
 from tests.unit.federation.placement.test_copies_histories import Users
 from twinhive.core.model.errors import TwinhiveError
-from twinhive.core.model.placement.copy_marks import LONGEST, CopyMark, DirectoryState, MarkedTable
+from twinhive.core.model.placement.copy_marks import LONGEST, CopyMark, DirectoryState
 from twinhive.core.model.placement.kept_copies import KeptCopies
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.core.step.step_base import Work
 from twinhive.federation.placement.copied_objects import values_of
 from twinhive.federation.placement.copy_objects import CopyObjects
@@ -284,6 +285,6 @@ def test_a_change_in_a_directory_while_it_is_copied_is_not_marked() -> None:
 def test_no_parameter_of_a_mark_is_longer_than_a_metastore_takes() -> None:
     state = DirectoryState(2**62, 10**14, "0123456789abcdef")
     place = "x" * LONGEST
-    table = MarkedTable(2**62, 2**31)
+    table = TableIdentity(2**62, 2**31)
     mark = CopyMark(place, "0" * 36, 10**15, place, state, state, table, 10**10, 10**17, "0123456789abcdef")
     assert all(len(value) <= LONGEST and len(key) < 256 for key, value in mark.parameters().items())

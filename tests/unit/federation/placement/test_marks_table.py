@@ -17,8 +17,9 @@ from tests.unit.federation.placement.test_copies_attacked import ACTS, AtChange
 from tests.unit.federation.routing.test_table_resolution import routed
 from twinhive.core.model.errors import ActNow, AlreadyThere, TryAgain, TwinhiveError, Unreachable
 from twinhive.core.model.names import partition_values
-from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState, MarkedTable, mark_name, object_name
+from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState, mark_name, object_name
 from twinhive.core.model.sets.own_tables import COPY_MARKS
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.federation.placement.copies_status import copies_of
 from twinhive.federation.placement.marking_copies import date_marks, write_marks
 from twinhive.federation.routing.cluster_choice import Nowhere, Routed
@@ -90,7 +91,7 @@ def test_tables_of_any_name_have_copies_that_are_found_again(name: str) -> None:
 
 @pytest.mark.parametrize("spoil", ["", "{}", "[]", "null", '"x"', "{", '{"log":1}'])
 def test_what_is_no_mark_is_none(spoil: str) -> None:
-    state, table = DirectoryState(1, 2, "ab"), MarkedTable(7, None)
+    state, table = DirectoryState(1, 2, "ab"), TableIdentity(7, None)
     mark = CopyMark("hdfs://north/c", "log", 5, "hdfs://east/o", state, state, table, 1, 2, "digest")
     said = mark.parameters()
     assert CopyMark.read(said) == mark
@@ -379,6 +380,6 @@ def test_a_statement_reads_marks_by_two_calls_whatever_the_number_of_clusters() 
 
 
 def test_a_table_is_another_one_when_something_that_both_say_differs() -> None:
-    one = MarkedTable(7, 100)
-    assert not one.is_another(MarkedTable(None, 100)) and not one.is_another(one)
-    assert one.is_another(MarkedTable(8, None)) and one.is_another(MarkedTable(None, 101)) and one.is_another(None)
+    one = TableIdentity(7, 100)
+    assert not one.is_another(TableIdentity(None, 100)) and not one.is_another(one)
+    assert one.is_another(TableIdentity(8, None)) and one.is_another(TableIdentity(None, 101)) and one.is_another(None)

@@ -7,7 +7,8 @@ import pytest
 
 from tests.unit.federation.placement.test_copies import CHANGES, a_world
 from twinhive.core.model.names import TableName
-from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState, MarkedTable
+from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
+from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.federation.routing.freshness import FollowedLog, read_tail
 from twinhive.federation.routing.log_tail import LogTail
 
@@ -16,7 +17,7 @@ VALUES = (None, ("1",), ("3",), ("a b/c:ü",), ("9",))
 
 def told(tail: LogTail, event_id: int) -> list[bool]:
     state = DirectoryState(1, 1)
-    mark = CopyMark("hdfs://north/x", "log-east", event_id, "", state, state, MarkedTable(1, 1), 0, 0)
+    mark = CopyMark("hdfs://north/x", "log-east", event_id, "", state, state, TableIdentity(1, 1), 0, 0)
     names = [TableName("sales", name) for name in ("plain", "plainer", "orders", "empty")]
     return [tail.stale(mark, name, values) is not None for name in names for values in VALUES]
 

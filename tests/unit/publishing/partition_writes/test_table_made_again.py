@@ -8,7 +8,7 @@ import pytest
 from tests.support.hive.metastore_objects import a_table
 from tests.support.worlds.fake_world import Killed, KillSwitch
 from tests.unit.publishing.partition_writes.test_partition_writer import NAME, Written, of_parquet
-from twinhive.publishing.partition_writes.table_identity import TableIdentity
+from twinhive.core.model.thrift_objects import TableIdentity
 
 PLACE = "hdfs://east/ext/days"
 

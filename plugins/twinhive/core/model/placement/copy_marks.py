@@ -8,10 +8,10 @@ from typing import Any
 
 from twinhive.core.model.files import FileStatus
 from twinhive.core.model.names import escape_path_name, partition_name
-from twinhive.core.model.objects import Parameters, Partition, Table
+from twinhive.core.model.objects import Parameters, Partition
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.sets.own_tables import COPY_MARKS
-from twinhive.core.model.thrift_objects import created_at, table_id
+from twinhive.core.model.thrift_objects import TableIdentity
 
 CLUSTER = "twinhive.cluster"
 """On a table: the cluster to which it belongs; without it, the default cluster."""
@@ -57,38 +57,6 @@ class DirectoryState:
 
 
 @dataclass(frozen=True)
-class MarkedTable:
-    """Which table has a name: the metastore's number of it, and when it was made. One that is made again is another."""
-
-    number: int | None
-    created: int | None
-
-    @classmethod
-    def of(cls, table: Table) -> "MarkedTable":
-        """Return the identity of a table as it was read from the metastore."""
-        return cls(table_id(table), created_at(table))
-
-    def is_another(self, other: "MarkedTable | None") -> bool:
-        """True when something that both say differs: old metastores give tables no number."""
-        if other is None:
-            return True
-        pairs = ((self.number, other.number), (self.created, other.created))
-        return any(one != another for one, another in pairs if None not in (one, another))
-
-    def fields(self) -> list[int | None]:
-        """Return it as JSON holds it."""
-        return [self.number, self.created]
-
-    @classmethod
-    def parse(cls, fields: Any) -> "MarkedTable":
-        """Read what `fields` returned. Raises ValueError, TypeError."""
-        number, created = fields
-        if not all(one is None or type(one) is int for one in (number, created)):
-            raise ValueError(f"no identity of a table: {fields}")
-        return cls(number, created)
-
-
-@dataclass(frozen=True)
 class CopyMark:
     """A whole copy of an unpartitioned table or a partition.
 
@@ -109,7 +77,7 @@ class CopyMark:
     original: str
     directory: DirectoryState
     copy: DirectoryState
-    table: MarkedTable
+    table: TableIdentity
     files: int
     bytes: int
     content: str = ""
@@ -145,7 +113,7 @@ class CopyMark:
                 parameters[_ORIGINAL],
                 DirectoryState.parse(fields["directory"]),
                 DirectoryState.parse(fields["copy"]),
-                MarkedTable.parse(fields["table"]),
+                TableIdentity.parse(fields["table"]),
                 fields["files"],
                 fields["bytes"],
                 fields["content"],
