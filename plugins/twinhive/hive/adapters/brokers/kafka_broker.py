@@ -18,7 +18,14 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from twinhive.core.model.endpoints import BrokerEndpoint
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.core.model.messages.hive_message import TableMessage
-from twinhive.hive.adapters.brokers.kafka_errors import OF_GROUPS, is_refusal, refused, trouble_of, unusable
+from twinhive.hive.adapters.brokers.kafka_errors import (
+    OF_GROUPS,
+    WITHOUT_LEADER,
+    is_refusal,
+    refused,
+    trouble_of,
+    unusable,
+)
 
 _LOOK_SECONDS = 1.0
 """How often a subscription looks for topics that were made since."""
@@ -297,7 +304,16 @@ class KafkaSubscription:
         self._looked = time.monotonic()
 
     def _end(self, partition: TopicPartition) -> int:
-        ends = self._consumer.get_watermark_offsets(partition, timeout=self._seconds, cached=False)
+        """Return the offset after the last message; wait for a partition that has no leader yet, as after a restart."""
+        until = time.monotonic() + self._seconds
+        while True:
+            try:
+                ends = self._consumer.get_watermark_offsets(partition, timeout=self._seconds, cached=False)
+                break
+            except KafkaException as error:
+                if error.args[0].code() not in WITHOUT_LEADER or time.monotonic() > until:
+                    raise
+            time.sleep(_STEP)
         if ends is None:
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
         end: int = ends[1]

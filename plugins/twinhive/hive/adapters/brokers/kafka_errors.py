@@ -37,6 +37,8 @@ OF_GROUPS = frozenset(
     }
 )
 """What is said of a group that the library looks for by itself: nobody here joins one."""
+WITHOUT_LEADER = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE})
+"""What is said of a partition until its leader is known: a broker that was restarted answers before it leads."""
 
 
 def is_refusal(error: KafkaError) -> bool:
