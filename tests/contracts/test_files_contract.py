@@ -416,6 +416,7 @@ class TestOnlyTheRealOne:
             hdfs._client.java.setSafeMode(actions.LEAVE)
         assert not hdfs.in_safe_mode()
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("server", ["west-namenode", "west-datanode"])
     def test_a_dead_server_is_unreachable_within_seconds(self, sandbox: Any, server: str) -> None:
         cluster = sandbox.clusters["west"]

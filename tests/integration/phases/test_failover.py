@@ -102,6 +102,7 @@ def test_planned_from_a_source_that_stands_still(place: Place, capfd: pytest.Cap
     assert "has taken over" in capfd.readouterr().out
 
 
+@pytest.mark.thorough
 def test_writers_are_kept_out_and_let_in_again(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
     place.policies.add(place.name, external_tables={"include": False}, failover={"fence": ["quota"]})
     refused: list[str] = []
