@@ -48,8 +48,12 @@ class PrimaryUsers:
 
     def write_silently(self, side: Side, table: str = STILL) -> None:
         """Add rows without an event, as Spark does."""
+
+        def silent(one: Side) -> None:
+            self._silent(one, table)
+
         if not side.hook.shut:
-            self._try(side, lambda one: self._silent(one, table))
+            self._try(side, silent)
 
     def write_external(self, side: Side) -> None:
         """Write a file of an external table, which no event tells."""

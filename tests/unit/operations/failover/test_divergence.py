@@ -307,6 +307,55 @@ def test_a_silent_write_of_a_table_that_the_new_primary_has_too_is_kept() -> Non
     assert LATE in rows_kept(switched)
 
 
+def west_adds_rows(west: SourceWriter) -> None:
+    west.insert("plain", None, [b"west's rows"])
+
+
+def west_adds_a_column(west: SourceWriter) -> None:
+    west.add_columns("plain", [("more", "string")])
+
+
+def west_makes_it_again(west: SourceWriter) -> None:
+    west.drop_table("plain")
+    west.create_table("plain", files=[b"west's rows"])
+
+
+def west_overwrites(west: SourceWriter) -> None:
+    west.overwrite("plain", None, [b"west's rows"])
+
+
+def west_truncates(west: SourceWriter) -> None:
+    west.truncate("plain")
+
+
+def west_moves_it(west: SourceWriter) -> None:
+    west.set_location("plain", "hdfs://west/elsewhere/plain")
+
+
+def west_moves_partitions(west: SourceWriter) -> None:
+    for values in ("a b",), KEPT_BY_BOTH:
+        west.set_partition_location("orders", values, f"hdfs://west/elsewhere/{len(values[0])}")
+
+
+@pytest.mark.parametrize("act", [west_adds_rows, west_adds_a_column])
+def test_a_silent_write_is_kept_where_the_new_primary_lost_no_rows(act: Callable[[SourceWriter], None]) -> None:
+    switched = Switched()
+    silent(switched)
+    act(switched.west)
+    switched.fail_back()
+    assert rows_kept(switched) == [LATE]
+
+
+@pytest.mark.parametrize(
+    "act", [west_makes_it_again, west_overwrites, west_truncates, west_moves_it, west_moves_partitions]
+)
+def test_what_the_new_primary_replaced_or_removed_is_not_kept(act: Callable[[SourceWriter], None]) -> None:
+    switched = Switched()
+    act(switched.west)
+    switched.fail_back()
+    assert rows_kept(switched) == []
+
+
 def test_what_the_log_does_not_tell_any_more_is_kept_though_the_new_primary_wrote_the_table() -> None:
     switched = Switched()
     switched.west.insert("plain", None, [b"west's rows"])

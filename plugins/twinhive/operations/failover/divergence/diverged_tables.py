@@ -1,8 +1,8 @@
 """Find what an old primary has and the new one has not: what users wrote there that nobody replicated.
 
-Rows that the new primary's users have changed or dropped are no divergence: its log names their tables. Of a table that
-only the new primary's log names, what differs is theirs, unless it lacked rows already when it took over. All other
-tables are compared file by file, and external ones always: no log tells who wrote a file of theirs.
+Rows that the new primary's users have replaced or removed are no divergence: its log tells of which tables. Where the
+old primary's log does not name such a table, what differs is theirs, unless it lacked rows already when it took over.
+All other tables are compared file by file, and external ones always: no log tells who wrote a file of theirs.
 
 Memory holds the files of some partitions at a time.
 """
@@ -13,6 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from twinhive.core.model.changes.events import Position
+from twinhive.core.model.changes.kinds import (
+    AddPartitions,
+    AlterPartitions,
+    AlterTable,
+    Change,
+    CreateTable,
+    DetailChange,
+    Insert,
+)
 from twinhive.core.model.errors import LogBroken, Missing, UnreadableObject, together
 from twinhive.core.model.files import FileStatus
 from twinhive.core.model.human_readable import readable
@@ -22,6 +31,7 @@ from twinhive.core.model.objects import Parameters, Table, TableKind
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import EventLog, MetastoreReader, ReadPorts, if_there
 from twinhive.core.ports.same_content import have_same_content
+from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_errors import UnreadableEvent
 from twinhive.hive.events.event_scope import in_scope
 from twinhive.hive.events.reader import read_events
@@ -117,7 +127,7 @@ class DivergedTables:
         behind = self._behind()
         if behind is None or not self.log.is_whole:
             return frozenset()
-        theirs = _named(self.ports.source, self.policy, self.promotion.begin)
+        theirs = _lost_rows(self.ports.source, self.policy, self.promotion.begin)
         return theirs - self.log.tables.keys() - behind
 
     def _behind(self) -> frozenset[str] | None:
@@ -173,12 +183,27 @@ def _tables_of_skipped(old: EventLog, parameters: Parameters) -> frozenset[str] 
     return frozenset(found)
 
 
-def _named(log: EventLog, policy: Policy, begin: Position) -> set[str]:
-    """Return the tables that a source's log names after an event; none where it does not tell all."""
+def _lost_rows(log: EventLog, policy: Policy, begin: Position) -> set[str]:
+    """Return the tables that may have lost rows after an event of a source's log; none where it does not tell all."""
     try:
-        return {row.table.lower() for row in read_events(log, begin) if row.table and in_scope(row, policy)}
+        rows = (row for row in read_events(log, begin) if row.table and in_scope(row, policy))
+        return {row.table.lower() for row in rows if row.table and not _keeps_rows(decode_event(row).change)}
     except (LogBroken, UnreadableEvent):
         return set()
+
+
+def _keeps_rows(change: Change) -> bool:
+    """True for a change of a table that leaves it all the rows that it had, where they were."""
+    match change:
+        case Insert():
+            return not change.replaces
+        case AlterTable():
+            return not (change.truncates or change.renames or change.before.location != change.after.location)
+        case AlterPartitions():
+            before = [one.location for one in change.before]
+            return not change.truncates and before == [one.location for one in change.after]
+        case _:
+            return isinstance(change, CreateTable | AddPartitions | DetailChange)
 
 
 def _own_files(new: Side, old: Side, table: Table) -> Iterator[tuple[str, FilesAlone]]:
