@@ -7,11 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sqlglot.dialects.hive import Hive
-from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import TokenType
-
 from twinhive.core.model.errors import ActNow
+from twinhive.federation.routing.statement_splitter import cut
 from twinhive.federation.routing.use_cluster import use_cluster
 
 _NAME = r"(?:`(?P<quoted>[^`]+)`|(?P<plain>[\w-]+))"
@@ -21,7 +18,6 @@ _USE = re.compile(
 )
 _ANY_USE = re.compile(r"use\b|set\s+catalog\b", re.IGNORECASE)
 _DEFAULT_CLUSTER = re.compile(r"(?:set|reset)\s+(?:hiveconf:|metaconf:)?`?hive\.use\.default\.cluster\b.*", re.I | re.S)
-_COMMENT = re.compile(r"\s*(?:--[^\n]*(?:\n|$)|/\*(?!\+).*?\*/)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -40,10 +36,8 @@ def statements_of(
 
     `known` returns a cluster that USE CLUSTER names, or raises: also where no statement follows.
     """
-    for text in _cut(script):
-        bare = _COMMENT.sub(" ", text).strip()
-        if not bare:
-            continue
+    for statement in cut(script):
+        bare = statement.bare
         if said := use_cluster(bare):
             cluster = said.cluster and known(said.cluster)
         elif found := _USE.fullmatch(bare):
@@ -53,7 +47,7 @@ def statements_of(
         elif _DEFAULT_CLUSTER.fullmatch(bare):
             raise _no_such_setting(bare)
         else:
-            yield InSession(text.strip(), database, cluster)
+            yield InSession(statement.text, database, cluster)
 
 
 def _unknown_use(text: str) -> ActNow:
@@ -74,22 +68,3 @@ def _no_such_setting(text: str) -> ActNow:
         "where its tables are",
         next_step="leave the line out; to run on one cluster and no other, write USE CLUSTER with its name instead",
     )
-
-
-def _cut(script: str) -> Iterator[str]:
-    """Yield the texts between semicolons, those in texts and comments not counted."""
-    begin = 0
-    try:
-        tokens = Hive().tokenize(script)
-    except SqlglotError as error:
-        raise ActNow(
-            "the script cannot be cut into statements",
-            found=str(error).partition("\n")[0],
-            expected="statements of SQL, each but the last ended by a semicolon",
-            next_step="close its texts and comments",
-        ) from error
-    for token in tokens:
-        if token.token_type is TokenType.SEMICOLON:
-            yield script[begin : token.start]
-            begin = token.end + 1
-    yield script[begin:]

@@ -10,11 +10,11 @@ from twinhive.core.model.remotes.data_connectors import DataConnector
 from twinhive.core.model.remotes.definitions import THRIFT, RemoteDatabase, RemoteTable
 from twinhive.core.model.remotes.wildcards import hive_pattern
 from twinhive.federation.remotes.kept_remotes import shown
+from twinhive.federation.routing.statement_splitter import cut
 from twinhive.statements.execution.remote_changes import RemoteChanges
 from twinhive.statements.execution.remote_views import described, description_columns
 from twinhive.statements.execution.statement_cluster import StatementPlace
 from twinhive.statements.execution.statement_results import Answer
-from twinhive.statements.language.statement_splitter import cut
 from twinhive.statements.remote_language.remote_parsing import parse_remote
 from twinhive.statements.remote_language.remote_values import (
     CreateConnector,

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from twinhive.core.model.errors import ActNow, InvalidSettings
 from twinhive.core.model.next_steps import command
+from twinhive.federation.routing.statement_splitter import Cut, cut
 from twinhive.federation.routing.use_cluster import use_cluster
 from twinhive.statements.execution.statement_cluster import StatementPlace
 from twinhive.statements.language import parse
-from twinhive.statements.language.statement_splitter import Cut, cut
 from twinhive.statements.remote_language.remote_parsing import is_about_remotes, parse_remote
 from twinhive.statements.remote_language.remote_values import UseDatabase
 from twinhive.statements.table_language.table_parsing import is_about_table_files, parse_table_statement

@@ -109,3 +109,14 @@ def test_an_error_points_at_the_line_of_the_script(speaker: Speaker) -> None:
 def test_an_export_after_use_does_not_follow_it_and_is_refused(speaker: Speaker) -> None:
     with pytest.raises(InvalidSettings, match="EXPORT and IMPORT do not follow USE"):
         speaker.say("USE sales; EXPORT TABLE plain TO '/x'", "east")
+
+
+def test_comments_of_sql_hold_no_statements(speaker: Speaker) -> None:
+    script = "/* first; second */; REPL STATUS a; -- it's; done\n/* all; 'of */"
+    assert _said(speaker, script) == [(None, "REPL STATUS a;")]
+
+
+def test_a_script_with_an_open_text_is_refused_and_nothing_is_run(speaker: Speaker) -> None:
+    with pytest.raises(ActNow, match=r"(?s)cannot be cut into statements.*Missing ' from 1:\d+"):
+        speaker.say(f"USE CLUSTER east; REPL DUMP sales {speaker.without_external}; REPL STATUS 'a")
+    assert not [path for path in speaker.world.source_files.paths() if "/repl/" in path]

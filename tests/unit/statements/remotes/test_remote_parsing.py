@@ -3,7 +3,7 @@
 import pytest
 
 from twinhive.core.model.errors import InvalidSettings
-from twinhive.statements.language.statement_splitter import cut
+from twinhive.federation.routing.statement_splitter import cut
 from twinhive.statements.remote_language.remote_parsing import is_about_remotes, parse_remote
 from twinhive.statements.remote_language.remote_values import (
     CreateConnector,
