@@ -19,6 +19,7 @@ from tests.support.worlds.fake_world import World
 from twinhive.core.model.errors import InvalidSettings
 from twinhive.operations.operation_kinds import KINDS
 from twinhive.runtime.pipeline.phases import PHASES
+from twinhive.runtime.pipeline.switches import FAILBACK, FAILOVER
 from twinhive.runtime.settings import Configuration, PolicyEntry, PolicySettings
 from twinhive.surfaces.airflow.config_directory import config_directory
 from twinhive.surfaces.airflow.connections.airflow_connections import as_airflow_has_it
@@ -26,7 +27,6 @@ from twinhive.surfaces.airflow.connections.journal_connection import journal_of
 from twinhive.surfaces.airflow.connections.spark_connection import spark_cluster
 from twinhive.surfaces.airflow.connections.terminal_connections import resolve_through_airflow
 from twinhive.surfaces.airflow.connections.terminal_pools import missing_pools
-from twinhive.surfaces.airflow.dags.failover_dag import FAILOVER
 from twinhive.surfaces.airflow.dags.operate_dag import FORMS
 from twinhive.surfaces.airflow.dags.task_resources import refuse_unknown_executors
 from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
@@ -34,7 +34,6 @@ from twinhive.surfaces.airflow.operators.set_operators import SetPlace
 from twinhive.surfaces.airflow.sensors.event_id_sensor import ReplicatedEventIdSensor
 from twinhive.surfaces.airflow.sensors.external_sensor import ExternalTablesInSync
 from twinhive.surfaces.airflow.sensors.set_sensor import SetDoneSensor
-from twinhive.surfaces.airflow.tasks.failback_tasks import FAILBACK
 
 SEEN: set[tuple[str, int]] = set()
 NO_RULES = {"title", "description", "section", "default", "const", "value"}

@@ -15,10 +15,11 @@ from twinhive.core.model.marks import PHASE, POLICY
 from twinhive.operations.failover.failover import Failover
 from twinhive.operations.failover.old_primary import QuietOldPrimary
 from twinhive.runtime.pipeline.runner import run_whole
+from twinhive.runtime.pipeline.switches import FAILBACK
 from twinhive.runtime.settings import load_configuration
 from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
-from twinhive.surfaces.airflow.dags.failback_dag import failback_dag
+from twinhive.surfaces.airflow.dags.switch_dag import switch_dag
 from twinhive.surfaces.airflow.monitor.task_failures import PersonMustAct
 
 BEGINNING = ["prepare", "approve", "prove_quiet", "divergence", "adopt", "start_incremental"]
@@ -54,7 +55,7 @@ def dag(policies: PolicyFiles, switched: Switched) -> DAG:
     sides = {"source": "west", "replica": "east"}
     said = {side: {"cluster": cluster, "database": "sales"} for side, cluster in sides.items()}
     policies.write("policies/sales_back.yaml", {"policy": "sales_back", "external_tables": {"include": False}, **said})
-    return failback_dag(load_configuration(policies.directory).policy("sales_back"), policies.directory)
+    return switch_dag(load_configuration(policies.directory).policy("sales_back"), policies.directory, FAILBACK)
 
 
 def state(switched: Switched) -> tuple[str | None, str | None]:
@@ -64,7 +65,7 @@ def state(switched: Switched) -> tuple[str | None, str | None]:
 
 def go_on(dag: DAG, switched: Switched) -> None:
     policy = Wiring.of(
-        load_configuration(Path(dag.get_task("prepare").config)), "sales_back", resolve_from_airflow
+        load_configuration(Path(dag.get_task("prepare").stage.config)), "sales_back", resolve_from_airflow
     ).policy
     run_whole("incremental", policy, switched.ports(), {"run": "i"}, lambda line: None)
 
@@ -100,7 +101,7 @@ def test_the_old_primary_follows_and_each_task_can_be_cleared(dag: DAG, switched
 
 def test_external_data_is_brought_back_by_a_run_of_its_own(policies: PolicyFiles) -> None:
     policies.add("sales", external_tables={"base_directory": "hdfs://west/external"}, failover={"reverse": {}})
-    made = failback_dag(load_configuration(policies.directory).policy("sales_back"), policies.directory)
+    made = switch_dag(load_configuration(policies.directory).policy("sales_back"), policies.directory, FAILBACK)
     row = [*BEGINNING, "start_external", *ROW[len(BEGINNING) :]]
     assert [task.task_id for task in made.topological_sort()] == row
 
@@ -145,7 +146,9 @@ def test_cleared_after_the_switch_back_nothing_is_undone(dag: DAG, switched: Swi
     run.do("follow")
     go_on(dag, switched)
     run.do("verify")
-    wiring = Wiring.of(load_configuration(Path(dag.get_task("prepare").config)), "sales_back", resolve_from_airflow)
+    wiring = Wiring.of(
+        load_configuration(Path(dag.get_task("prepare").stage.config)), "sales_back", resolve_from_airflow
+    )
     Failover(wiring.policy, {"run": "r"}, wait=lambda seconds: None).run(switched.ports())
     switched.east.insert("plain", None, [b"east again"])
     before = dict(switched.world.source.database("sales").parameters)

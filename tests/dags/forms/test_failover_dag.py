@@ -18,13 +18,14 @@ from tests.support.worlds.fake_world import REPLICA_ADDRESS, World, a_world
 from tests.unit.operations.failover.test_readiness import READY
 from twinhive.core.model.marks import PHASE
 from twinhive.operations.failover import proof
+from twinhive.operations.failover.failover import Failover
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_whole
+from twinhive.runtime.pipeline.switches import FAILOVER
 from twinhive.runtime.settings import load_configuration
 from twinhive.runtime.wiring.policy_wiring import Wiring
 from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
-from twinhive.surfaces.airflow.dags.failover_dag import failover_dag
+from twinhive.surfaces.airflow.dags.switch_dag import switch_dag
 from twinhive.surfaces.airflow.monitor.task_failures import MayPass, PersonMustAct
-from twinhive.surfaces.airflow.tasks.failover_tasks import CatchUp
 from twinhive.surfaces.airflow.tasks.switch_task import SAID
 
 PROOFS = ("fence", "catch_up", "prove_quiet", "verify")
@@ -83,13 +84,13 @@ def users(world: World) -> SourceWriter:
 def dag(policies: PolicyFiles, world: World) -> DAG:
     """The DAG of a policy whose replica follows."""
     policies.add("sales", external_tables={"include": False})
-    made = failover_dag(load_configuration(policies.directory).policy("sales"), policies.directory)
+    made = switch_dag(load_configuration(policies.directory).policy("sales"), policies.directory, FAILOVER)
     run_bootstrap(policy_of(made), world.ports(), {"run": "b"}, lambda line: None)
     return made
 
 
 def policy_of(dag: DAG) -> Any:
-    config = Path(dag.get_task("prepare").config)
+    config = Path(dag.get_task("prepare").stage.config)
     return Wiring.of(load_configuration(config), "sales", resolve_from_airflow).policy
 
 
@@ -115,7 +116,7 @@ def test_its_tasks_stand_in_a_row_and_a_person_approves(dag: DAG) -> None:
 
 def test_external_data_is_copied_once_more_behind_the_fence(policies: PolicyFiles, world: World) -> None:
     policies.add("sales", external_tables={"base_directory": "hdfs://west/external"})
-    made = failover_dag(load_configuration(policies.directory).policy("sales"), policies.directory)
+    made = switch_dag(load_configuration(policies.directory).policy("sales"), policies.directory, FAILOVER)
     row = ["prepare", "approve", "fence", "start_external", "catch_up", "prove_quiet", "verify", "promote"]
     assert [task.task_id for task in made.topological_sort()] == row
     run_bootstrap(policy_of(made), world.ports(), {"run": "b"}, lambda line: None)
@@ -180,13 +181,13 @@ def test_slow_looks_end_in_time_too(dag: DAG, users: SourceWriter, monkeypatch: 
     users.insert("plain", None, [b"last"])
     now, looks = [0.0], []
 
-    def missing(self: CatchUp, *given: object) -> str:
+    def missing(self: Failover, *given: object) -> str:
         looks.append(given)
         now[0] += 12.0
         return "much"
 
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    monkeypatch.setattr(CatchUp, "_missing", missing)
+    monkeypatch.setattr(Failover, "is_behind", missing)
     assert Run(dag).do("catch_up") is False
     assert len(looks) == 3
 

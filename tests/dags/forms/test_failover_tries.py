@@ -7,7 +7,7 @@ from airflow.sdk import DAG
 
 from tests.dags.forms.test_failover_dag import Run, dag, world
 from twinhive.operations.failover.unplanned_failover import UnplannedFailover
-from twinhive.surfaces.airflow.tasks import failover_tasks
+from twinhive.surfaces.airflow.tasks import switch_task
 
 __all__ = ["dag", "world"]
 
@@ -23,7 +23,7 @@ def test_an_unplanned_failover_knows_whether_airflow_tries_again(
         return []
 
     monkeypatch.setattr(UnplannedFailover, "run", run)
-    monkeypatch.setattr(failover_tasks, "is_last_try", lambda _: is_last)
+    monkeypatch.setattr(switch_task, "is_last_try", lambda _: is_last)
     unplanned = Run(dag, mode="unplanned", reason="east is gone")
     unplanned.do("prepare")
     unplanned.do("promote")

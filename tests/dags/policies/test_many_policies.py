@@ -9,11 +9,10 @@ from airflow.sdk import DAG, Param
 from tests.dags.airflow_home import parse_dags
 from tests.support.policies import PolicyFiles
 from twinhive.runtime.pipeline.phases import PHASES
+from twinhive.runtime.pipeline.switches import FAILBACK, FAILOVER
 from twinhive.surfaces.airflow import dag_factory
 from twinhive.surfaces.airflow.dags.dag_arguments import with_form
-from twinhive.surfaces.airflow.dags.failover_dag import FAILOVER
 from twinhive.surfaces.airflow.dags.operate_dag import FORMS
-from twinhive.surfaces.airflow.tasks.failback_tasks import FAILBACK
 
 COUNT = 200
 

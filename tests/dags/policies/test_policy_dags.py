@@ -13,13 +13,12 @@ from airflow.serialization.serialized_objects import DagSerialization
 from tests.dags.airflow_home import CHECKOUT, parse_dags
 from tests.support.policies import PolicyFiles
 from twinhive.runtime.pipeline.phases import HAND_OVERS, PHASES
+from twinhive.runtime.pipeline.switches import FAILBACK, FAILOVER
 from twinhive.runtime.settings import PolicyEntry
 from twinhive.surfaces.airflow import dag_factory
-from twinhive.surfaces.airflow.dags.failover_dag import FAILOVER
 from twinhive.surfaces.airflow.dags.operate_dag import FORMS
 from twinhive.surfaces.airflow.dags.run_ids import StartedByPeople
 from twinhive.surfaces.airflow.dags.schedule import schedule_of
-from twinhive.surfaces.airflow.tasks.failback_tasks import FAILBACK
 
 UPSTREAM: dict[str, dict[str, set[str]]] = {
     "bootstrap": {

@@ -41,7 +41,7 @@ from twinhive.operations.failover.divergence.kept_note import read_kept_note
 from twinhive.operations.failover.fence.fence_removal import let_files_in
 from twinhive.operations.failover.fence.fence_snapshots import delete_snapshots
 from twinhive.operations.failover.fence.note import note_of
-from twinhive.operations.failover.old_primary import still_written
+from twinhive.operations.failover.old_primary import QuietOldPrimary, still_written
 from twinhive.operations.failover.old_primary_content import OldPrimary
 from twinhive.operations.failover.promotion import PROMOTED, Promotion
 from twinhive.replication.dump.dump_ownership import claim_dumps
@@ -84,6 +84,10 @@ class Failback:
         """Return what there is to say where the old primary follows already; else nothing."""
         promotion, database = self._found(ports)
         return self._next(ports, promotion) if self._follows(database, promotion) else []
+
+    def prove_quiet(self, ports: ReadPorts) -> list[str]:
+        """Prove that nobody writes the old primary any more, unless it follows already. Raises ActNow."""
+        return self.followed(ports) or QuietOldPrimary(self.policy, wait=self.wait).run(ports)
 
     def keep(self, ports: WritePorts) -> list[str]:
         """Copy what only the old primary has into a database of its own; nothing else is changed."""

@@ -12,12 +12,11 @@ from airflow.sdk import DAG, get_parsing_context, task_group
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.runtime.pipeline.phase_facts import Start, facts_of
 from twinhive.runtime.pipeline.phases import PHASES, PLACEMENT_PHASES, RunsOn, Stage, hand_overs, stages_of
+from twinhive.runtime.pipeline.switches import SWITCHES
 from twinhive.runtime.settings import ClusterSettings, PolicyEntry, load_configuration
 from twinhive.runtime.spark.applications import look_in
 from twinhive.surfaces.airflow.dags.dag_arguments import dag_arguments, with_form
 from twinhive.surfaces.airflow.dags.dag_file_shares import WHOLE, Share, is_in, makes_the_rest, refuse_unusable
-from twinhive.surfaces.airflow.dags.failback_dag import failback_dag
-from twinhive.surfaces.airflow.dags.failover_dag import FAILOVER, failover_dag
 from twinhive.surfaces.airflow.dags.lane_priorities import EVENT_LANE, EXTERNAL_LANE, has_hand_over, limits_of
 from twinhive.surfaces.airflow.dags.monitor_dag import MONITOR, Notify, monitor_dag
 from twinhive.surfaces.airflow.dags.move_dag import MOVE, move_dag, sharing_clusters
@@ -26,10 +25,10 @@ from twinhive.surfaces.airflow.dags.params import params_of
 from twinhive.surfaces.airflow.dags.policy_assets import outlets_of
 from twinhive.surfaces.airflow.dags.schedule import Crowd, schedule_of
 from twinhive.surfaces.airflow.dags.sql_dag import SQL, sql_dag
+from twinhive.surfaces.airflow.dags.switch_dag import switch_dag
 from twinhive.surfaces.airflow.dags.task_resources import TaskKind, most_active_tasks, placed, refuse_unknown_executors
 from twinhive.surfaces.airflow.monitor.failure_callbacks import run_callbacks
 from twinhive.surfaces.airflow.tasks.copy_task import CopyOperator
-from twinhive.surfaces.airflow.tasks.failback_tasks import FAILBACK
 from twinhive.surfaces.airflow.tasks.hand_over import HandOverOperator
 from twinhive.surfaces.airflow.tasks.stage_task import StageOf
 from twinhive.surfaces.airflow.tasks.step_task import StepOperator
@@ -84,8 +83,7 @@ def _makers(
     phases = {phase: partial(build_dag, phase=phase, clusters=clusters, place=place) for phase in phases_of_it}
     forms = {name: partial(form_dag, config=place.config, form=form) for name, form in forms_of_it.items()}
     if forms_of_it:
-        forms[FAILOVER] = partial(failover_dag, config=place.config)
-        forms[FAILBACK] = partial(failback_dag, config=place.config)
+        forms |= {name: partial(switch_dag, config=place.config, switch=name) for name in SWITCHES}
     return {f"{entry.name}.{name}": partial(_red_or, build, entry) for name, build in {**phases, **forms}.items()}
 
 

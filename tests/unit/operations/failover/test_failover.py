@@ -43,6 +43,7 @@ from twinhive.replication.incremental.event_reached import missing_of_database
 from twinhive.replication.replica.begun_window import note_begun_window
 from twinhive.runtime.pipeline.phases import PHASES, stages_of
 from twinhive.runtime.pipeline.runner import run_whole
+from twinhive.runtime.pipeline.switches import FAILOVER, SWITCHES
 from twinhive.transfer.tree.work_directories import Places
 
 HOLDER = {"run": "terminal-1", "task": "failover", "by": "ann"}
@@ -103,6 +104,26 @@ def test_an_equal_replica_takes_over_and_no_hive_calls_it_a_replica(followed: Fo
     assert any("equal at event" in line for line in lines) and any("keep writers away" in line for line in lines)
     assert planned(followed).run(followed.world.ports()) == planned(followed).plan(followed.world.ports()) == lines[-2:]
     assert unplanned(followed, at).run(followed.world.ports()) == lines[-2:]
+
+
+def test_a_terminal_takes_the_steps_of_the_dag_in_their_order(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[str] = []
+
+    def noted(step: str, stage: str) -> None:
+        real = getattr(Failover, step)
+        monkeypatch.setattr(Failover, step, lambda *given: [taken.append(stage), real(*given)][1])
+
+    for step, stage in (("fence", "fence"), ("prove_quiet", "prove_quiet"), ("prove_equal", "verify")):
+        noted(step, stage)
+    noted("promote", "promote")
+    Failover(followed.policy, HOLDER, wait=lambda seconds: None, catch_up=lambda token: taken.append("catch_up")).run(
+        followed.world.ports()
+    )
+    before = ["prepare", "approve", "fence", "start_external"]
+    assert [stage.name for stage in SWITCHES[FAILOVER]] == [*before, *taken[1:]]
+    assert taken[0] == "fence"
 
 
 def test_the_source_must_be_quiet_for_as_long_as_the_policy_says(followed: Followed) -> None:

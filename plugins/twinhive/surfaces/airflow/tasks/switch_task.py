@@ -1,21 +1,21 @@
-"""What the tasks of a failover and of a failback have in common: their policy, their record, and what they skip."""
+"""The tasks of a failover and of a failback: each does what its stage says, with the policy as it is now."""
 
 import time
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
+from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import BaseOperator, BaseSensorOperator, SkipMixin
 
-from twinhive.core.model.policy import Policy
-from twinhive.core.ports import WritePorts
-from twinhive.runtime.settings import load_configuration
+from twinhive.core.step.step_base import Work
+from twinhive.operations.failover.switch_steps import PREPARE, Switch
+from twinhive.runtime.pipeline.switches import SWITCHES, StartRun, SwitchStep, WaitUntil
 from twinhive.runtime.wiring.policy_wiring import Wiring
-from twinhive.surfaces.airflow.connections.airflow_connections import resolve_from_airflow
+from twinhive.surfaces.airflow.dags.params import NOTHING_CHANGED
 from twinhive.surfaces.airflow.dags.run_forms import checked_form
 from twinhive.surfaces.airflow.monitor.recording import recorded_task
 from twinhive.surfaces.airflow.monitor.task_failures import as_airflow_failures
-from twinhive.surfaces.airflow.tasks.stage_task import StageOf
+from twinhive.surfaces.airflow.tasks.stage_task import StageOf, holder, is_last_try
 from twinhive.surfaces.airflow.triggers.deferral_delay import noticed_within
 
 SAID = "said"
@@ -25,48 +25,50 @@ _BETWEEN_LOOKS: Final = 2.0
 _RESTING: Final = 15.0
 
 
-def wired(config: str, policy: str) -> Wiring:
-    """Look the task's policy up. Raises InvalidSettings."""
-    return Wiring.of(load_configuration(Path(config)), policy, resolve_from_airflow)
+def _stage_of(of: StageOf) -> Any:
+    return next(stage for stage in SWITCHES[of.phase] if stage.name == of.stage)
+
+
+def _begun(task: Any, context: Any) -> tuple[Switch, Wiring]:
+    """Return what a task's step works with, as the policy and the form are now. Raises InvalidSettings."""
+    form, instance, wiring = checked_form(context), context["ti"], task.stage.wiring()
+    began = getattr(context["dag_run"], "start_date", None)
+    work = Work(wiring.policy, holder=holder(context), report=task.log.info, is_last_try=is_last_try(instance))
+    return Switch(
+        work,
+        form,
+        lambda task_id: instance.xcom_pull(task_ids=task_id),
+        began.timestamp() if began else 0.0,
+        lambda seconds: time.sleep(seconds),
+    ), wiring
 
 
 class SwitchTask(BaseOperator, SkipMixin):
-    """Be one task of a switch; `_do` is what the task is called.
+    """Take a step."""
 
-    switch   the DAG that it belongs to
-    """
-
+    ui_color = "#fde8e8"
     inherits_from_skipmixin = True
-    switch: ClassVar[str]
 
-    def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
+    def __init__(self, *, stage: StageOf, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.config = config
-        self.policy = policy
+        self.stage = stage
 
     def execute(self, context: Any) -> Any:
-        """Do the task's part; return what others need of it."""
+        """Take the step; return what others need of it."""
+        stage: SwitchStep = _stage_of(self.stage)
         with as_airflow_failures():
-            form = checked_form(context)
-            wiring = wired(self.config, self.policy)
-            with recorded_task(StageOf(self.config, self.policy, self.switch, self.task_id), context):
-                found = self._do(context, form, wiring.policy, wiring.write_ports())
-        if self._is_last(form):
+            switch, wiring = _begun(self, context)
+            with recorded_task(self.stage, context):
+                found = stage.step(switch, wiring.write_ports())
+        if self.task_id == PREPARE:
+            context["ti"].xcom_push(key=SAID, value="\n".join(f"* {line}" for line in switch.said))
+        if stage.ends(switch.form):
+            if switch.form["dry_run"]:
+                self.log.info(NOTHING_CHANGED)
             # Skipping ends the task, so that nothing that it returns would be pushed.
             after = context["task"].get_flat_relative_ids(upstream=False)
             self.skip(context["ti"], [context["dag"].get_task(one) for one in sorted(after)])
         return found
-
-    def _do(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> Any:
-        raise NotImplementedError
-
-    def _is_last(self, form: dict[str, Any]) -> bool:
-        """Tell whether all tasks after this one are passed over."""
-        return False
-
-    def _say(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            self.log.info(line)
 
 
 class SwitchSensor(BaseSensorOperator):
@@ -77,24 +79,25 @@ class SwitchSensor(BaseSensorOperator):
     know for five seconds that a task has left its slot, takes it in its next run for lost, and counts a try.
     """
 
-    def __init__(self, *, config: str, policy: str, **kwargs: Any) -> None:
+    ui_color = "#fde8e8"
+
+    def __init__(self, *, stage: StageOf, **kwargs: Any) -> None:
         super().__init__(mode="reschedule", poke_interval=max(_RESTING, 2 * noticed_within()), **kwargs)
-        self.config = config
-        self.policy = policy
+        self.stage = stage
 
     def poke(self, context: Any) -> bool:
         """Look until nothing is missing any more, or for so long."""
+        stage: WaitUntil = _stage_of(self.stage)
         began = time.monotonic()
         with as_airflow_failures():
-            form = checked_form(context)
-            wiring = wired(self.config, self.policy)
+            switch, wiring = _begun(self, context)
             ports, said = wiring.write_ports(), None
-            for line in self._begin(wiring.policy, ports):
-                self.log.info(line)
+            if stage.begin:
+                stage.begin(switch, ports)
             for wait in self._waits(began):
                 if wait:
                     time.sleep(wait)
-                missing = self._missing(context, form, wiring.policy, ports)
+                missing = stage.missing(switch, ports)
                 if missing is None:
                     return True
                 if missing != said:
@@ -112,9 +115,38 @@ class SwitchSensor(BaseSensorOperator):
                 return
             yield _BETWEEN_LOOKS
 
-    def _begin(self, policy: Policy, ports: WritePorts) -> Sequence[str]:
-        """Do what has to be done before the first look; return what was done, for people."""
-        return ()
 
-    def _missing(self, context: Any, form: dict[str, Any], policy: Policy, ports: WritePorts) -> str | None:
-        raise NotImplementedError
+class SwitchStart(TriggerDagRunOperator):
+    """Start a run that is named by this run; cleared, it starts that one again.
+
+    Runs of that DAG wait for each other: one that began before ends first.
+    """
+
+    ui_color = "#fde8e8"
+    template_fields = ()
+
+    def __init__(self, *, stage: StageOf, **kwargs: Any) -> None:
+        start: StartRun = _stage_of(stage)
+        super().__init__(
+            trigger_dag_id=f"{stage.policy}.{start.dag}",
+            conf=dict(start.conf),
+            logical_date=None,
+            reset_dag_run=True,
+            openlineage_inject_parent_info=False,
+            **kwargs,
+        )
+        self.stage = stage
+
+    def execute(self, context: Any) -> None:
+        """Start it, unless a failover is unplanned or has happened."""
+        start: StartRun = _stage_of(self.stage)
+        with as_airflow_failures():
+            switch, wiring = _begun(self, context)
+            ports = wiring.write_ports()
+            if said := switch.why_not(ports):
+                self.log.info(said[0])
+                return
+            if start.begin:
+                start.begin(switch, ports)
+        self.trigger_run_id = start.run_id.format(switch=self.stage.phase, run=context["run_id"])
+        super().execute(context)
