@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.policy_terminal import a_terminal
-from twinhive.core.directory_marks import staging
+from tests.support.staging_names import names_in_staging
 from twinhive.core.model import files
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.operations.operation_kinds import KINDS
@@ -166,4 +166,4 @@ def test_the_names_that_are_left_out_as_unfinished_are_all_told() -> None:
 def test_what_outlives_a_window_in_staging_is_all_told() -> None:
     page = (CHECKOUT / "docs" / "on-disk.md").read_text(encoding="utf-8")
     (said,) = re.findall(r"^((?:`[\w-]+`(?:, | and ))+`[\w-]+`) outlive a load and a\s+window;", page, re.MULTILINE)
-    assert set(re.findall(r"[\w-]+(?=`)", said)) == staging._INSIDE.keys() - {*staging_cleanup._OF_A_RUN, "events"}
+    assert set(re.findall(r"[\w-]+(?=`)", said)) == names_in_staging() - {*staging_cleanup._OF_A_RUN, "events"}

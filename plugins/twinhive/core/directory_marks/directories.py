@@ -57,8 +57,8 @@ class Mark:
         return f"{self.purpose}:{self.owner}"
 
 
-IsOfEarlier = Callable[[FileReader, str], bool]
-"""True for a directory without a mark that an earlier version has made: what lies in it can be nobody else's."""
+IsLeft = Callable[[FileReader, str], bool]
+"""True for a directory that has lost its mark: it was removed while somebody still wrote into it."""
 
 
 @dataclass(frozen=True)
@@ -124,51 +124,47 @@ def _mark_in_file(files: FileReader, directory: str) -> str | None:
         return None
 
 
-def proven(files: FileWriter, directory: str, mark: Mark, is_of_earlier: IsOfEarlier) -> Owned | None:
-    """Return a directory that bears a mark, or was made by a version that wrote none; None without proof.
+def _never(files: FileReader, directory: str) -> bool:
+    return False
 
-    Nothing is changed.
-    """
+
+def proven(files: FileWriter, directory: str, mark: Mark, is_left: IsLeft = _never) -> Owned | None:
+    """Return a directory that bears a mark, or that has lost it; None without proof. Nothing is changed."""
     found = mark_of(files, directory)
-    if found is None and not is_of_earlier(files, directory):
+    if found is None and not is_left(files, directory):
         return None
     return Owned(files, directory) if found in (None, str(mark)) else None
 
 
-def within(
-    files: FileWriter, directory: str, purposes: tuple[Purpose, ...], is_of_earlier: IsOfEarlier
-) -> Owned | None:
-    """Return a directory that lies in one which bears a mark for some purpose, or was made by a version without marks.
-
-    None without proof.
-    """
+def within(files: FileWriter, directory: str, purposes: tuple[Purpose, ...]) -> Owned | None:
+    """Return a directory that lies in one which bears a mark for some purpose; None without proof."""
     around = (mark_of(files, parent(directory)) or "").partition(":")[0]
-    return Owned(files, directory) if around in purposes or is_of_earlier(files, directory) else None
+    return Owned(files, directory) if around in purposes else None
 
 
 def claim(
-    files: FileWriter, directory: str, mark: Mark, is_of_earlier: IsOfEarlier, *, for_others: bool = False
+    files: FileWriter, directory: str, mark: Mark, is_left: IsLeft = _never, *, for_others: bool = False
 ) -> Owned:
-    """Make a directory with a mark, or find it with that mark; one of an earlier version, or an empty one, gets it.
+    """Make a directory with a mark, or find it with that mark; one that has lost it, or an empty one, gets it.
 
     Only its owner can look into a new one, but `for_others`. Raises Foreign for a directory of somebody else's.
     """
     if files.status(directory) is None:
         (files.make_directories if for_others else files.make_private)(directory)
         _mark_new(files, directory, mark)
-    elif problem := foreign(files, directory, mark, is_of_earlier):
+    elif problem := foreign(files, directory, mark, is_left):
         raise problem
     elif mark_of(files, directory) is None:
         _write(files, directory, mark)
     return Owned(files, directory)
 
 
-def foreign(files: FileReader, directory: str, mark: Mark, is_of_earlier: IsOfEarlier) -> Foreign | None:
+def foreign(files: FileReader, directory: str, mark: Mark, is_left: IsLeft = _never) -> Foreign | None:
     """Return what keeps a directory from being used as ours, None when nothing does. Nothing is changed."""
     there = files.status(directory)
     if there is None:
         return None
-    free = there.is_directory and (is_of_earlier(files, directory) or is_empty(files, directory))
+    free = there.is_directory and (is_left(files, directory) or is_empty(files, directory))
     # Read last: who claims it at the same time writes the mark before anything else.
     found = mark_of(files, directory) if there.is_directory else None
     if found == str(mark) or (found is None and free):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from twinhive.core.directory_marks.staging import make_staging
 from twinhive.core.model.errors import LeaseHeld
 from twinhive.core.model.files import join
 from twinhive.core.model.lease_kinds import LeaseKind
@@ -14,6 +15,9 @@ from twinhive.core.step.step_base import Work
 
 _KNOW_THE_NOTE = frozenset({LeaseKind.PROMOTE, LeaseKind.ABORT, LeaseKind.PLACEMENT})
 """Whoever promotes, or gives that up, asks for the note himself; a placement has no replica that takes over."""
+
+_MAY_BE_FIRST = frozenset({LeaseKind.FORGET, LeaseKind.PLACEMENT})
+"""Before all other work staging is made, with its mark."""
 
 
 def lease_directory(policy: Policy) -> str:
@@ -29,6 +33,8 @@ def hold_lease(ports: WritePorts, work: Work, kind: LeaseKind) -> Iterator[Lease
     any more (`promotion_note.py`).
     """
     policy, kind = work.policy, work.part_of or kind
+    if kind in _MAY_BE_FIRST:
+        make_staging(ports.replica_files, policy)
     with ExitStack() as held:
         try:
             context = ports.lease.hold(lease_directory(policy), work.holder, kind)

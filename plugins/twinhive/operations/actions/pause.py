@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from twinhive.core.directory_marks.staging import make_staging
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.policy import Policy
@@ -27,6 +28,7 @@ class Pause:
     def run(self, ports: WritePorts) -> list[str]:
         """Write it down."""
         lines, reason = self._before(ports), a_reason(self.reason, "pause")
+        make_staging(ports.replica_files, self.policy)
         pause(ports.replica_files, self.policy, reason, person(self.holder))
         name = self.policy.name
         return [

@@ -11,7 +11,7 @@ from twinhive.core.model.text import render
 from twinhive.core.ports import WritePorts, children
 from twinhive.operations.failover.fence.note import note_path
 from twinhive.operations.failover.unreachable_source import SILENT, Left
-from twinhive.replication.dump.dump_ownership import discard_dump, own_dumps_of
+from twinhive.replication.dump.dump_ownership import own_dumps_of
 
 _WHERE = "to the trash, or for good where none is kept"
 
@@ -33,7 +33,7 @@ def plan_own_directories(ports: WritePorts, policy: Policy) -> list[str]:
 
 
 def remove_own_directories(ports: WritePorts, policy: Policy, *, keeps_note: bool = False) -> Left:
-    """Take dumps away, then staging; of a directory that holds something else, only the dumps.
+    """Take dumps away, then staging; a directory that bears no mark of the policy stays.
 
     `keeps_note`: of staging what is written down of a fence stays, and what proves that it is ours.
     """
@@ -46,13 +46,7 @@ def remove_own_directories(ports: WritePorts, policy: Policy, *, keeps_note: boo
 
 def _remove_dumps(ports: WritePorts, policy: Policy) -> Iterator[str]:
     for directory, owned in _dumps(ports, policy):
-        if owned is not None:
-            yield f"{owned.take_away()}: {directory}"
-            continue
-        for child in children(ports.dump_files, directory):
-            if discard_dump(ports.dump_files, child.path):
-                yield f"removed: {child.path}"
-        yield f"left in place: {_unproven(directory)}"
+        yield f"{owned.take_away()}: {directory}" if owned else f"left in place: {_unproven(directory)}"
 
 
 def _remove_staging(ports: WritePorts, policy: Policy, *, keeps_note: bool) -> Iterator[str]:
@@ -84,4 +78,4 @@ def _without_answer(policy: Policy, error: TwinhiveError) -> str:
 
 
 def _unproven(directory: str) -> str:
-    return f"{directory}, because nothing proves that all that is in it is of this policy"
+    return f"{directory}, because it does not bear the mark of this policy"

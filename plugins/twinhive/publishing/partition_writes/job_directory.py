@@ -66,10 +66,7 @@ class JobDirectory:
         """Make the directory, or find it as an earlier try has left it. Raises Foreign."""
         identity = TableIdentity.of(target.table)
         mark = Mark(Purpose.PARTITION_WRITE, request.job)
-        claimed = (
-            (name, claim(files, path, mark, lambda *_: False, for_others=True))
-            for name, path in _places(target, request)
-        )
+        claimed = ((name, claim(files, path, mark, for_others=True)) for name, path in _places(target, request))
         name, owned = next(
             (name, one)
             for name, one in claimed

@@ -1,7 +1,6 @@
 """Remove from staging what a published replica does not need any more."""
 
-from twinhive.core.directory_marks.directories import mark_of
-from twinhive.core.directory_marks.staging import claim_staging, own_staging
+from twinhive.core.directory_marks.staging import own_staging
 from twinhive.core.model.files import base_name, join
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileWriter
@@ -20,8 +19,6 @@ def clean_staging(files: FileWriter, policy: Policy, event_id: int) -> None:
     staging = own_staging(files, policy)
     if staging is None:
         return
-    if mark_of(files, policy.staging) is None:
-        claim_staging(files, policy)  # an earlier version has made it: from now on nobody has to guess
     events, *others = files.list_directories(
         [events_directory(policy.staging), *(join(policy.staging, name) for name in _OF_A_RUN)]
     )

@@ -5,11 +5,16 @@ import pytest
 from tests.support.builders import a_policy
 from tests.support.hdfs.fake_files import InMemoryFiles
 from tests.support.hdfs.fake_trash import TRASH
+from tests.support.worlds.fake_world import a_world
 from twinhive.core.directory_marks.directories import ATTRIBUTE, MARKER, Owned, is_empty, mark_of, mark_table, table_of
-from twinhive.core.directory_marks.staging import claim_staging, own_staging, staging_of
+from twinhive.core.directory_marks.staging import claim_staging, make_staging, own_staging, staging_of
 from twinhive.core.model.errors import Foreign, Refused, Unexplained
+from twinhive.operations.actions.operation import Operation
+from twinhive.operations.actions.pause import Pause
+from twinhive.operations.failover.forget import Forget
 from twinhive.replication.dump.dump_layout import DumpLayout
 from twinhive.replication.dump.dump_ownership import claim_dumps, discard_dump, foreign_dumps, own_dump, own_dumps_of
+from twinhive.runtime.pipeline.runner import run_bootstrap
 
 ROOT = "hdfs://west/twinhive/staging"
 STAGING = f"{ROOT}/sales"
@@ -83,32 +88,31 @@ def test_a_file_where_the_directory_is_to_be_is_foreign(files: InMemoryFiles) ->
 
 
 @pytest.mark.parametrize(
-    ("paths", "is_ours"),
+    "paths",
     [
-        (["lease/lease-0000000007", "events/000000000012/ab", "base/0f/ab_1"], True),
-        (["control/paused.json"], True),
-        (["scan/unused.json", "tmp/" + "0" * 32], True),
-        ([f"scan/.unused.json.{'0' * 32}", f"base/0f/0f{'a' * 30}_1"], True),
-        ([f"base/0f/0f{'a' * 30}_1", "tmp/" + "0" * 32], True),
-        ([f"base/0f/0f{'a' * 30}_1", "base/ab/part-0"], False),
-        ([f"base/0f/ab{'a' * 30}_1"], False),
-        (["lease/.lease-0000000007", "lease/lease-0000000007"], False),
-        (["lease/lease-0000000007", "README"], False),
-        (["lease/lease-0000000007", "events/20241122/rows"], False),
-        (["lease/lease-0000000007", "tables/customers/part-0"], False),
-        (["events/000000000012/ab"], False),
-        (["lease/somebody"], False),
+        ["lease/lease-0000000007", "events/000000000012/ab", "base/0f/ab_1"],
+        ["control/paused.json"],
+        ["scan/unused.json", "tmp/" + "0" * 32],
+        [f"base/0f/0f{'a' * 30}_1", "tmp/" + "0" * 32],
+        ["lease/lease-0000000007", "README"],
     ],
 )
-def test_staging_of_an_earlier_version_is_known_by_what_only_we_write(
-    files: InMemoryFiles, paths: list[str], is_ours: bool
-) -> None:
+def test_without_its_mark_no_name_proves_that_a_directory_is_staging(files: InMemoryFiles, paths: list[str]) -> None:
     for path in paths:
         files.put(f"{STAGING}/{path}")
-    assert (own_staging(files, POLICY) is not None) == is_ours
-    if is_ours:
+    before = files.paths()
+    assert own_staging(files, POLICY) is None
+    with pytest.raises(Foreign, match="somebody else's"):
         claim_staging(files, POLICY)
-        assert mark_of(files, STAGING) == "staging:sales"
+    assert files.paths() == before and mark_of(files, STAGING) is None
+
+
+def test_staging_is_made_with_its_mark_before_anything_is_in_it(files: InMemoryFiles) -> None:
+    make_staging(files, POLICY)
+    assert mark_of(files, STAGING) == "staging:sales"
+    files.calls.clear()
+    make_staging(files, POLICY)
+    assert dict(files.calls) == {"status": 1}
 
 
 def test_only_what_lies_in_an_owned_directory_is_removed_through_it(files: InMemoryFiles) -> None:
@@ -150,32 +154,23 @@ def test_a_tables_directory_is_proven_by_the_mark_on_it_and_by_no_name(files: In
         assert table_of(files, root, path, "sales") is None
 
 
-def a_dump(east: InMemoryFiles, name: str, policy: str = "sales") -> None:
-    east.put(f"{DUMPS}/{name}/dump.json", f'{{"token": "1", "policy": "{policy}"}}'.encode())
-
-
-def test_dumps_of_an_earlier_version_are_ours_when_they_name_the_policy_and_nothing_else_is_there(
-    east: InMemoryFiles,
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ["consolidate-000000000001-000000000002/dump.json"],
+        [f"_attempt-{'a' * 32}/_begun", "drained/000000000002-000000000003.jsonl.gz"],
+    ],
+)
+def test_without_its_mark_no_name_proves_that_a_directory_holds_our_dumps(
+    east: InMemoryFiles, paths: list[str]
 ) -> None:
-    a_dump(east, "consolidate-000000000001-000000000002")
-    east.put(f"{DUMPS}/_attempt-{'a' * 32}/_begun")
-    east.put(f"{DUMPS}/drained/000000000002-000000000003.jsonl.gz")
-    east.put(f"{DUMPS}/drained/000000000003-000000000004-f1.jsonl.gz")
-    east.put(f"{DUMPS}/drained/.000000000004-000000000005-f1.jsonl.gz.{'0' * 32}")
-    claim_dumps(east, POLICY)
-    assert mark_of(east, DUMPS) == "dumps:sales" and own_dumps_of(east, POLICY) is not None
-
-
-def test_dumps_of_an_earlier_version_beside_something_else_stay_in_use_and_only_they_are_removed(
-    east: InMemoryFiles,
-) -> None:
-    a_dump(east, "consolidate-000000000001-000000000002")
-    east.put(f"{DUMPS}/drained/customers/part-0", b"rows")
-    claim_dumps(east, POLICY)
-    assert mark_of(east, DUMPS) is None and own_dumps_of(east, POLICY) is None
-    assert discard_dump(east, f"{DUMPS}/consolidate-000000000001-000000000002")
-    assert not discard_dump(east, f"{DUMPS}/drained")
-    assert east.read(f"{DUMPS}/drained/customers/part-0") == b"rows"
+    for path in paths:
+        east.put(f"{DUMPS}/{path}", b'{"token": "1", "policy": "sales"}')
+    assert own_dumps_of(east, POLICY) is None
+    with pytest.raises(Foreign, match="is to be the directory for 'dumps:sales'"):
+        claim_dumps(east, POLICY)
+    assert not any(discard_dump(east, f"{DUMPS}/{path.partition('/')[0]}") for path in paths)
+    assert east.paths() == [f"{DUMPS}/{path}" for path in sorted(paths)]
 
 
 @pytest.mark.parametrize("path", ["orders/part-0", "drained/part-0", "external/orders/f", f"_attempt-{'a' * 32}/f"])
@@ -204,6 +199,8 @@ def test_a_name_like_that_of_a_dump_is_no_proof(east: InMemoryFiles) -> None:
     east.put(f"{token}/part-0", b"rows")
     assert own_dump(east, token, "b" * 32) is None
     east.put(f"{token}/repl.json", b'{"statement": "REPL DUMP sales", "dump": "consolidate-1-2", "last_event": 2}')
+    assert own_dump(east, token, "b" * 32) is None
+    east.set_attribute(token, ATTRIBUTE, "dump:" + "b" * 32)
     assert own_dump(east, token, "b" * 32) is not None
     assert own_dump(east, token, "orders") is None
 
@@ -217,20 +214,6 @@ def test_a_dump_without_a_description_is_ours_only_among_dumps(east: InMemoryFil
     east.set_attribute(DUMPS, ATTRIBUTE, mark)
     assert discard_dump(east, name) == is_ours
     assert (f"{name}/part-0" in east.paths()) != is_ours
-
-
-def test_staging_with_nothing_in_it_but_empty_directories_of_our_names_is_taken(files: InMemoryFiles) -> None:
-    files.make_directories(f"{STAGING}/external")
-    claim_staging(files, POLICY)
-    assert mark_of(files, STAGING) == "staging:sales"
-    files.make_directories("hdfs://west/twinhive/staging/other/somebodys")
-    assert staging_of(files, "hdfs://west/twinhive/staging/other", "other") is None
-
-
-def test_empty_places_for_copies_prove_nothing_of_what_lies_beside_them(files: InMemoryFiles) -> None:
-    files.make_directories(f"{STAGING}/base/0f")
-    files.put(f"{STAGING}/events/202411220000/part-0", b"rows")
-    assert own_staging(files, POLICY) is None
 
 
 def test_what_is_not_there_is_not_empty(files: InMemoryFiles) -> None:
@@ -253,13 +236,6 @@ def test_only_what_lies_in_it_goes_aside_through_it(files: InMemoryFiles) -> Non
         with pytest.raises(Foreign):
             owned.move_aside(f"{ROOT}/away", path)
     assert files.read(f"{ROOT}/theirs/f") == b"x"
-
-
-def test_an_empty_directory_for_saved_events_leaves_dumps_of_an_earlier_version_ours(east: InMemoryFiles) -> None:
-    a_dump(east, "consolidate-000000000001-000000000002")
-    east.make_directories(f"{DUMPS}/drained")
-    claim_dumps(east, POLICY)
-    assert mark_of(east, DUMPS) == "dumps:sales"
 
 
 @pytest.mark.parametrize("at", range(1, 30))
@@ -285,3 +261,13 @@ def test_a_mark_that_was_begun_makes_a_directory_nobody_elses(files: InMemoryFil
     files.put(f"{STAGING}/.{MARKER}.{'0' * 32}", b"sta")
     claim_staging(files, POLICY)
     assert mark_of(files, STAGING) == "staging:sales"
+
+
+@pytest.mark.parametrize(
+    "first", [Pause(POLICY, "not yet", {"by": "ann"}), Forget(POLICY, {"by": "ann"})], ids=["pause", "forget"]
+)
+def test_what_people_ask_before_the_first_copy_does_not_make_staging_foreign(first: Operation) -> None:
+    world = a_world()
+    first.run(world.ports())
+    run_bootstrap(POLICY, world.ports(), {"run": "b"}, lambda line: None)
+    assert mark_of(world.replica_files, POLICY.staging) == "staging:sales"

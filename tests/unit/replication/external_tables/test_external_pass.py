@@ -8,6 +8,7 @@ from tests.support.worlds.external_world import BASE, ExternalWorld
 from twinhive.core.model.errors import ActNow, InvalidSettings
 from twinhive.core.ports import ReadPorts
 from twinhive.replication.dump.dump_layout import DumpKind, DumpLayout
+from twinhive.replication.dump.dump_ownership import claim_dumps
 from twinhive.replication.dump.dump_store import newest_pass
 from twinhive.replication.dump.passes.external_passes import entries_of_task, locations_of_pass
 from twinhive.replication.external_tables.list_external import copies_under_way
@@ -86,6 +87,7 @@ def test_idle_while_paused_or_forgotten_and_before_there_is_anything_to_follow()
     assert "forgotten" in str(world.listed().idle)
     world = ExternalWorld(follows=False)
     assert "bootstrap" in str(world.listed().idle)
+    claim_dumps(world.world.source_files, world.policy)
     dump = DumpLayout.of(world.policy.dumps, DumpKind.BOOTSTRAP, 1, 1)
     world.world.source_files.put(dump.manifest, b'{"token": "1", "policy": "sales"}')
     assert world.listed().idle is None

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.builders import a_table
 from tests.unit.statements.execution.speaker import Speaker
+from twinhive.core.directory_marks.directories import ATTRIBUTE
 from twinhive.core.model.errors import ActNow, InvalidSettings, Refused
 from twinhive.core.model.objects import Database
 from twinhive.core.ports import WritePorts
@@ -91,10 +92,9 @@ def test_only_a_replica_that_follows_by_our_marks_shows_how_far_it_is(loaded: Sp
     assert replicas.reached(said) == 0
 
 
-@pytest.mark.parametrize("other", [{"policy": ""}, {"replica": "nowhere/sales"}], ids=["earlier version", "cluster"])
-def test_who_cannot_be_asked_for_is_not_known_to_be_gone(loaded: Speaker, other: dict[str, str]) -> None:
+def test_who_cannot_be_asked_for_is_not_known_to_be_gone(loaded: Speaker) -> None:
     with pytest.raises(ActNow):
-        is_gone(loaded, replace(note(loaded), **other))
+        is_gone(loaded, replace(note(loaded), replica="nowhere/sales"))
 
 
 def test_a_dropped_replica_keeps_no_dump_any_more(loaded: Speaker) -> None:
@@ -130,6 +130,7 @@ def test_a_plan_of_a_load_names_the_staging_that_would_be_removed(speaker: Speak
     files = speaker.world.replica_files
     given_up = f"{STAGING}/repl.west.given_up"
     files.put(f"{given_up}/under-way/lease-0000000001", b"{}")
+    files.set_attribute(given_up, ATTRIBUTE, "staging:repl.west.given_up")
     directory = dump(speaker)
     said = f"'twinhive.staging.root'='{STAGING}', 'hive.repl.dumpdir.ttl'='0s'"
     base = "'hive.repl.replica.external.table.base.dir'='/external'"
@@ -155,6 +156,7 @@ def test_a_load_removes_what_given_up_loads_beside_it_have_staged(speaker: Speak
     for name in ("repl.west.given_up", "repl.west.twin", "sales"):
         files.put(f"{STAGING}/{name}/events/000000000001/file", b"was staged")
         files.put(f"{STAGING}/{name}/under-way/lease-0000000001", b"{}")
+        files.set_attribute(f"{STAGING}/{name}", ATTRIBUTE, f"staging:{name}")
     directory = dump(speaker)
     load(speaker, directory, "twin")
     load(speaker, directory)
@@ -205,7 +207,7 @@ def test_a_load_of_a_dump_for_hive_is_a_mark_too_and_leaves_nothing_of_what_it_t
     directory = dump(sayable, FOR_HIVE)
     staging = f"{STAGING}/repl.west.sales"
     sayable.world.replica_files.put(f"{staging}/hive-dumps/{'0' * 16}/repl.json")
-    sayable.world.replica_files.put(f"{staging}/under-way/lease-0000000001")
+    sayable.world.replica_files.set_attribute(staging, ATTRIBUTE, "staging:repl.west.sales")
     load(sayable, directory)
     assert not [path for path in sayable.world.replica_files.paths() if "hive-dumps" in path]
     dump(sayable, FOR_HIVE)

@@ -9,7 +9,7 @@ from tests.support.worlds.copies import copies_of
 from tests.support.worlds.fake_world import Killable, Killed, KillSwitch
 from tests.support.worlds.repl_world import ReplWorld
 from twinhive.core.directory_marks.directories import claim
-from twinhive.core.directory_marks.staging import is_staging, staging_mark
+from twinhive.core.directory_marks.staging import staging_mark
 from twinhive.core.model.errors import Unreachable
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import DatabaseAddress
@@ -33,7 +33,7 @@ def repl() -> ReplWorld:
 
 def with_leftover(directory: str) -> ReplWorld:
     repl = ReplWorld()
-    claim(repl.world.replica_files, directory, staging_mark(directory.rpartition("/")[2]), is_staging)
+    claim(repl.world.replica_files, directory, staging_mark(directory.rpartition("/")[2]))
     repl.world.replica_files.put(f"{directory}/events/000000000001/file", b"was staged")
     return repl
 
@@ -70,7 +70,7 @@ def test_what_is_left_of_a_replica_that_is_not_there_is_removed(repl: ReplWorld)
 
 def test_what_nothing_proves_to_be_ours_is_kept_and_that_is_said() -> None:
     repl = ReplWorld()
-    repl.world.replica_files.put(f"{OTHER}/events/2024-11-22/file", b"somebody's")
+    repl.world.replica_files.put(f"{OTHER}/events/000000000001/file", b"somebody's")
     repl.world.replica_files.put(f"{OTHER}/lease/lease-0000000001", b"{}")
     before = repl.world.replica_files.paths()
     assert clean(repl) == []
@@ -78,12 +78,10 @@ def test_what_nothing_proves_to_be_ours_is_kept_and_that_is_said() -> None:
     assert repl.log[-1] == f"kept, nothing says that we have made it: {OTHER}"
 
 
-def test_what_an_earlier_version_has_staged_goes_too_and_to_the_trash() -> None:
-    repl = ReplWorld()
+def test_what_was_staged_goes_to_the_trash(repl: ReplWorld) -> None:
     files = repl.world.replica_files
     files.keeps_trash = True
     files.put(f"{OTHER}/events/000000000001/file", b"was staged")
-    files.put(f"{OTHER}/lease/lease-0000000001", b"{}")
     assert clean(repl) == [OTHER]
     assert left(repl) == []
     assert [path.rpartition(f"{TRASH}/")[2] for path in files.paths() if path.endswith("/file")] == [

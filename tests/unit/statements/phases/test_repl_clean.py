@@ -116,15 +116,13 @@ def test_directories_of_somebody_else_beside_the_dumps_are_not_touched(repl: Rep
     ]
 
 
-def test_a_dump_of_an_earlier_version_is_known_by_its_description_and_goes_to_the_trash(repl: ReplWorld) -> None:
+def test_a_dump_goes_to_the_trash_and_one_without_its_mark_stays(repl: ReplWorld) -> None:
     files = repl.world.source_files
-    dumped, cut_off = repl.dump(), repl.dump()
-    for directory in (dumped.directory, cut_off.directory):
-        files.set_attributes(directory, Attributes(extended={}))
-    files.delete(f"{cut_off.directory}/repl.json")
+    dumped, unmarked = repl.dump(), repl.dump()
+    files.set_attributes(unmarked.directory, Attributes(extended={}))
     files.keeps_trash = True
-    assert set(clean(repl, 10**12)) == {dumped.directory, cut_off.directory}
-    assert below_dumps(repl) == []
+    assert clean(repl, 10**12) == [dumped.directory]
+    assert files.status(f"{unmarked.directory}/repl.json")
     assert any(path.endswith("/repl.json") and TRASH in path for path in files.paths())
 
 

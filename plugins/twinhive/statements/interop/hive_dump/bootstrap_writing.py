@@ -82,7 +82,7 @@ def make_directory(files: FileWriter, directory: str) -> None:
             expected="a new directory",
             next_step="run the statement again; it takes a new directory each time",
         )
-    claim(files, directory, own_mark(directory), lambda files, directory: False, for_others=True)
+    claim(files, directory, own_mark(directory), for_others=True)
 
 
 def finish(files: FileWriter, places: HivePlaces, described: bytes) -> None:

@@ -48,14 +48,7 @@ def proven_own(files: FileWriter, dump: OwnDump) -> Owned | None:
     """Return a dump's directory when it is proven that we have written it, None otherwise."""
     if not is_token(base_name(dump.directory).removeprefix(OWN)):
         return None
-    return proven(files, dump.directory, own_mark(dump.directory), _is_of_earlier)
-
-
-def _is_of_earlier(files: FileReader, directory: str) -> bool:
-    """Return True for a name of ours with nothing but Hive's layout in it: Hive's own names have no prefix."""
-    ((_, children),) = files.list_directories([directory])
-    places = HivePlaces.below(directory)
-    return [child.path for child in children or ()] == [places.directory] and files.status(places.metadata) is not None
+    return proven(files, dump.directory, own_mark(dump.directory))
 
 
 def _read(files: FileReader, child: FileStatus) -> OwnDump:
