@@ -34,6 +34,11 @@ def _promoted(desk: Desk) -> None:
     desk.world.replica.set_database_parameters("sales", {**parameters, "twinhive.phase": "promoted"})
 
 
+def _of_another_version(desk: Desk) -> None:
+    parameters = desk.world.replica.database("sales").parameters
+    desk.world.replica.set_database_parameters("sales", {**parameters, "twinhive.format": "0"})
+
+
 def usage_cases() -> Iterator[Case]:
     """Break what command lines say of their parts: what is needed, numbers, limits."""
     group: Any = typer.main.get_command(app)
@@ -253,6 +258,13 @@ POLICY_CASES = (
         ("failover", "sales", "--abort"),
         ("cannot be aborted", "west/sales has taken over", "phase promoted", "twinhive failback sales_back --dry-run"),
         _promoted,
+        follows=True,
+    ),
+    Case(
+        "run: a replica of another version",
+        ("run", "sales", "incremental"),
+        ("was made by another version of twinhive", "twinhive.format = 0", "twinhive run sales bootstrap --again"),
+        _of_another_version,
         follows=True,
     ),
     Case("failover: without a replica", ("failover", "sales"), ("there is no replica of policy sales",)),

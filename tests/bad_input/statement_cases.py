@@ -229,7 +229,7 @@ LOAD_CASES = (
     Case("load: no description", LOAD_IT, ("is not whole", "REPL DUMP sales"), _dumped(_delete("/dump.json"))),
     Case("load: no list of files", LOAD_IT, ("is not whole", "no files/b0001"), _dumped(_delete("/files/"))),
     Case("load: another version", LOAD_IT, ("format 99", "format 1"), _dumped(_of_format_99("repl.json"))),
-    Case("load: another version inside", LOAD_IT, ("format 99", "format 2"), _dumped(_of_format_99("dump.json"))),
+    Case("load: another version inside", LOAD_IT, ("format 99", "format 3"), _dumped(_of_format_99("dump.json"))),
     Case(
         "load: another database",
         _at("west", f"REPL LOAD other INTO twin FROM '{IT}'"),

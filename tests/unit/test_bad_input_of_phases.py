@@ -327,3 +327,13 @@ def test_a_replica_in_an_unknown_phase_is_not_touched() -> None:
     world.replica.set_database_parameters("sales", parameters)
     with pytest.raises(ActNow, match="dreaming"):
         run_only(world, "load")
+
+
+def test_a_replica_of_another_version_is_not_touched_and_the_bootstrap_is_named() -> None:
+    world = a_world()
+    run_until(world, "load")
+    parameters = dict(world.replica.database("sales").parameters) | {"twinhive.format": "0"}
+    world.replica.set_database_parameters("sales", parameters)
+    with pytest.raises(ActNow, match=r"(?s)found:    twinhive\.format = 0\n.*sales\.bootstrap with again=true"):
+        run_only(world, "load")
+    assert dict(world.replica.database("sales").parameters) == parameters

@@ -237,8 +237,6 @@ def test_what_copies_kept_where_no_table_uses_the_rows_any_more_goes_and_the_row
     places = furnish(lane)
     lane.cycle()
     ports, place = lane.wiring.write_ports(), lane.there(places["outside"])
-    ports.replica_files.rename(*(f"{lane.wiring.policy.staging}/external/{name}" for name in ("synced", "nested")))
-    flatten(ports.replica_files, f"{lane.wiring.policy.staging}/external")
     files = lane.west.files
     assert files.status(f"{place}/.twinhive")
     lane.east.client.drop_partition(lane.database, "events", ["3"], False)
@@ -251,15 +249,6 @@ def test_what_copies_kept_where_no_table_uses_the_rows_any_more_goes_and_the_row
     assert (sum(each.unchanged for each in synced), sum(each.changed for each in synced)) == (2, 0)
     assert files.status(f"{place}/.twinhive") is None and files.read(f"{place}/f") == b"three"
     assert Synced(files, lane.wiring.policy).record_of(places["outside"]) is None
-
-
-def flatten(files: HadoopFiles, directory: str) -> None:
-    """Put the records of copies where earlier versions had them."""
-    ((_, buckets),) = files.list_directories([f"{directory}/nested"])
-    files.make_directories(f"{directory}/synced")
-    for _, records in files.list_directories([bucket.path for bucket in buckets or ()]):
-        for record in records or ():
-            files.rename(record.path, f"{directory}/synced/{record.path.rpartition('/')[2]}")
 
 
 def test_another_policy_cannot_use_the_same_base_directory(lane: Lane, policies: PolicyFiles) -> None:

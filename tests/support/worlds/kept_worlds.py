@@ -1,14 +1,10 @@
-"""Keep a world in memory as a file, so that what one version has left can be handed to a later one.
-
-`keep` is called beside that version's own tests; the files are `tests/fixtures/<version>/<what it is>.json.gz`.
-"""
+"""Hand what an earlier commit has left to this one: `tests/fixtures/<commit>/<what it is>.json.gz`."""
 
 import base64
 import gzip
 import itertools
 import json
 from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +24,6 @@ _KINDS |= {kind.__name__: kind for kind in (Node, TableName)}
 _FILES = ("source_files", "replica_files")
 _METASTORES = ("source", "replica")
 _OF_A_METASTORE = ("_databases", "_tables", "_partitions", "_functions", "_constraints", "_statistics")
-
-
-def keep(world: World, path: Path) -> None:
-    """Write all that both clusters hold; leases are not among it but as files."""
-    said = {name: list(getattr(world, name)._tree.nodes.values()) for name in _FILES}
-    for name in _METASTORES:
-        metastore = getattr(world, name)
-        tables = {part: list(getattr(metastore, part).items()) for part in _OF_A_METASTORE}
-        tables["_partitions"] = [(table, list(some.items())) for table, some in tables["_partitions"]]
-        tables["_constraints"] = [(table, list(some.items())) for table, some in tables["_constraints"]]
-        said[name] = {**tables, "rows": metastore._log.rows, "last": metastore._log.last_event_id}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(json.dumps(_plain(said)).encode(), 9, mtime=0))
 
 
 def kept_world(path: Path) -> World:
@@ -71,18 +54,6 @@ def _fill(tree: Any, nodes: Iterable[Node]) -> None:
         tree.nodes[path] = node
     tree._ids = itertools.count(1 + max(status.file_id for _, status in statuses.values()))
     tree._times = itertools.count(1000 + max(status.modified_ms for _, status in statuses.values()), 1000)
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {"~": type(value).__name__, **{one.name: _plain(getattr(value, one.name)) for one in fields(value)}}
-    if isinstance(value, bytes):
-        return {"~": "bytes", "of": base64.b64encode(value).decode()}
-    if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in (sorted(value) if isinstance(value, set | frozenset) else value)]
-    return value
 
 
 def _value(plain: Any) -> Any:

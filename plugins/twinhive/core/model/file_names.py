@@ -8,7 +8,6 @@ import re
 
 from twinhive.core.model.files import short_hash
 from twinhive.core.model.names import escape_path_name
-from twinhive.core.model.untrusted_paths import leads_elsewhere
 
 LONGEST = 255
 """Bytes of one name on HDFS and on most file systems."""
@@ -48,8 +47,3 @@ def is_cut(path: str) -> bool:
 def is_altered(file: str) -> bool:
     """True when the name of a file may not be the text that it is named by: what is in the file has to say that."""
     return "%" in file
-
-
-def earlier_file_name(name: str) -> str | None:
-    """Return what versions before this one called the file, None where it is the same, or was none."""
-    return None if name == file_name(name) or leads_elsewhere(name) else name

@@ -16,12 +16,15 @@ from twinhive.core.model.text import Clear
 POLICY = "twinhive.policy"
 SOURCE_LOG = "twinhive.source.log"
 PHASE = "twinhive.phase"
+FORMAT = "twinhive.format"
+"""The form in which all of a replica is kept, its marks, dumps and staging. One of another form is built again."""
+FORMAT_NOW = "1"
 DUMP = "twinhive.dump"
 STAMP = "twinhive.stamp"
 EXTERNAL_BASE = "twinhive.external.base"
 """With which base directory the external tables were brought over; not set: they were left out so far."""
 EXTERNAL_RULES = "twinhive.external.rules"
-"""By which `data` and `stay` of the policy they were; earlier versions have not said it."""
+"""By which `data` and `stay` of the policy they were."""
 POSITION = "twinhive.position"
 SCOPE = "twinhive.scope"
 """The policy of the statement that the replica was last loaded by, as REPL DUMP says it."""
@@ -32,12 +35,8 @@ SCOPE_BEFORE = "twinhive.scope.before"
 
 Where tables come whole the new scope without these, which is there for certain; else what REPLACE says.
 """
-LOAD_PLACES = "twinhive.load.places"
-"""Where the load that is under way puts partitions; not set: where loads of earlier versions did."""
 LOAD_DATABASE = "twinhive.load.database"
 """Says `made` on a database that a load has made, until it is published: nobody else has put anything there."""
-OWN_PLACES = "own"
-"""Each in a directory of its own, none at the default place."""
 QUARANTINE = "twinhive.quarantine."
 """Prefix of a parameter for each table that is frozen after an error: `<event id> <reason>`."""
 QUARANTINE_LONG = "twinhive.quarantined."
@@ -114,7 +113,7 @@ class ReplicaState:
     scope: str | None = None
     scope_before: str | None = None
     file_scope: str | None = None
-    load_places: str | None = None
+    format: str | None = FORMAT_NOW
 
     @property
     def last_event_id(self) -> int | None:
@@ -137,7 +136,7 @@ class ReplicaState:
             scope=parameters.get(SCOPE),
             scope_before=parameters.get(SCOPE_BEFORE),
             file_scope=parameters.get(FILE_SCOPE),
-            load_places=parameters.get(LOAD_PLACES),
+            format=parameters.get(FORMAT),
         )
 
     def written(self) -> dict[str, str]:
@@ -146,6 +145,7 @@ class ReplicaState:
             POLICY: self.policy,
             SOURCE_LOG: self.log_id,
             PHASE: self.phase.value,
+            FORMAT: FORMAT_NOW,
             DUMP: self.dump,
             TARGET_FOR: "true",
             EXTERNAL_BASE: self.external_base,
@@ -153,7 +153,6 @@ class ReplicaState:
             SCOPE: self.scope,
             SCOPE_BEFORE: self.scope_before,
             FILE_SCOPE: self.file_scope,
-            LOAD_PLACES: self.load_places if self.phase is Phase.LOADING else None,
         }
         said = {key: value for key, value in pairs.items() if value is not None}
         return with_position(said, self.position) if self.phase is Phase.FOLLOWING else said

@@ -8,11 +8,23 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from twinhive.core.model.errors import ActNow
-from twinhive.core.model.files import is_below
+from twinhive.core.model.file_names import partition_path
+from twinhive.core.model.files import is_below, relative_to
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.text import Clear, Exclude
-from twinhive.replication.replica.replica_locations import relative_place
+from twinhive.core.model.untrusted_paths import leads_elsewhere
+
+
+def relative_place(table: Table, partition: Partition) -> str:
+    """Return where a partition lies below its table's directory, by its own name where it lies elsewhere."""
+    location = partition.location
+    if location and table.location and is_below(location, table.location):
+        relative = relative_to(location, table.location)
+        # What only looks as if it lay below the table lies elsewhere.
+        if not leads_elsewhere(relative):
+            return relative
+    return partition_path(partition.name(table.partition_keys))
 
 
 class DistinctPlaces:

@@ -12,7 +12,7 @@ from twinhive.core.step.step_base import Then, Work
 from twinhive.replication.dump.batch_records import CopiedBatch, copied_batch, listed_batch
 from twinhive.replication.dump.dump_layout import DumpKind
 from twinhive.replication.dump.dump_store import Dump, current_dump
-from twinhive.replication.dump.staged_events import absent_events, needed_items
+from twinhive.replication.dump.staged_events import needed_items
 from twinhive.replication.notification_log.event_stream import EventStream
 from twinhive.replication.replica.replica_state import already_published, state_now
 
@@ -115,11 +115,8 @@ def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) ->
             problems.append(f"{batch.label}: its files are not copied")
             continue
         lost |= lost_events(copied)
-        if copied.lost_if_absent:
-            missing = _absent(ports, dump, policy, batch.name, position, copied)
-        else:
-            # Of a replica in the middle of the window the files before it, staged then, say nothing of those after it.
-            missing = max(needed - copied.staged - copied.lost_files, copied.uncopied)
+        # Of a replica in the middle of the window the files before it, staged then, say nothing of those after it.
+        missing = max(needed - copied.staged - copied.lost_files, copied.uncopied)
         if missing:
             problems.append(f"{batch.label}: {missing} of {max(needed, missing)} files are not copied")
     if problems:
@@ -130,13 +127,6 @@ def check_window(ports: ReadPorts, dump: Dump, policy: Policy, position: int) ->
 def lost_events(copied: CopiedBatch) -> dict[int, Text]:
     """Return the events of a batch whose files are lost, with the reasons."""
     return {event_id: reason or _SEE_THE_COPY for event_id, reason in copied.lost.items()}
-
-
-def _absent(ports: ReadPorts, dump: Dump, policy: Policy, batch: str, position: int, copied: CopiedBatch) -> int:
-    """Count the files that are needed and not staged, of which a result that does not count them says no loss."""
-    items = needed_items(ports.dump_files, dump, batch, position)
-    absent = absent_events(ports.replica_files, policy.staging, items)
-    return sum(1 for event_id in absent if event_id not in copied.lost_if_absent)
 
 
 def _needed(ports: ReadPorts, dump: Dump, batch: str, position: int) -> int:

@@ -14,7 +14,6 @@ from twinhive.core.step.step_parts import LeasedRun
 from twinhive.replication.apply.external.pending_publication import Published
 from twinhive.replication.bootstrap.gate import check_copied, consolidated_dump
 from twinhive.replication.bootstrap.loading_dump import LoadingDump
-from twinhive.replication.bootstrap.open_replica import has_own_places
 from twinhive.replication.bootstrap.open_replica import open_replica as opened_for
 from twinhive.replication.dump import staging_cleanup
 from twinhive.replication.dump.dump_store import window_at
@@ -79,8 +78,7 @@ def open_replica(run: LoadStage) -> LoadStage:
     dump = consolidated_dump(ports, policy)
     copied = check_copied(ports, dump, policy.staging)
     root = opened_for(ports, policy, dump, run.lease, run.work.report)
-    own_places = has_own_places(ports, policy)
-    loading = LoadingDump(run.work, ports, dump, root, run.lease, own_places=own_places)
+    loading = LoadingDump(run.work, ports, dump, root, run.lease)
     return replace(run, opened=loading, loaded=Loaded(0, files=copied.files, bytes=copied.bytes))
 
 

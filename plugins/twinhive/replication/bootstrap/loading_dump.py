@@ -54,7 +54,6 @@ class LoadingDump:
     dump: Dump
     managed_root: str
     lease: Lease
-    own_places: bool
     constrained: list[Table] = field(default_factory=list)
 
     @property
@@ -64,8 +63,7 @@ class LoadingDump:
     def placement(self, table: Table) -> TablePlacement:
         build_root = join(self.work.policy.staging, "tables", self.dump.key)
         token = self.dump.manifest.token[:8]
-        placed = TablePlacement.plan(table, self.work.policy, self.managed_root, build_root, self.stamp, token)
-        return placed if self.own_places else replace(placed, contents_of=None)
+        return TablePlacement.plan(table, self.work.policy, self.managed_root, build_root, self.stamp, token)
 
     def place(self) -> None:
         """Put every table's files into place; a table appears when its last batch is built."""

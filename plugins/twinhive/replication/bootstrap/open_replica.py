@@ -6,7 +6,7 @@ from dataclasses import replace
 from twinhive.core.directory_marks.directories import table_mark, table_of
 from twinhive.core.model.errors import Foreign
 from twinhive.core.model.human_readable import first_of
-from twinhive.core.model.marks import LOAD_DATABASE, LOAD_PLACES, OWN_PLACES, Phase, ReplicaState, without_marks
+from twinhive.core.model.marks import LOAD_DATABASE, Phase, ReplicaState, without_marks
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
@@ -31,16 +31,10 @@ _NAMED = 20
 def loading_state(policy: Policy, dump: Dump) -> ReplicaState:
     """Return what the replica says while a dump is being loaded."""
     external = policy.external
-    begun = ReplicaState(Phase.LOADING, policy.name, dump.manifest.log_id, dump.key, load_places=OWN_PLACES)
+    begun = ReplicaState(Phase.LOADING, policy.name, dump.manifest.log_id, dump.key)
     if not external.included:
         return begun
     return replace(begun, external_base=external.base_mark, external_rules=rules_mark(external))
-
-
-def has_own_places(ports: WritePorts, policy: Policy) -> bool:
-    """False for a load that an earlier version has begun: it is ended as that would have."""
-    database = ports.replica.database(policy.replica.database)
-    return database is None or database.parameters.get(LOAD_PLACES) == OWN_PLACES
 
 
 def directory_mark(policy: Policy, dump: Dump) -> str:

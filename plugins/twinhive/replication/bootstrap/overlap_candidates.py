@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from twinhive.core.model.files import is_below, parent
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
+from twinhive.replication.bootstrap.directory_overlaps import relative_place
 from twinhive.replication.dump.hashed_paths import HashedPaths
-from twinhive.replication.replica.replica_locations import relative_place
 
 
 class OverlapSuspects:

@@ -8,10 +8,10 @@ from twinhive.core.directory_marks.staging import claim_staging, foreign_staging
 from twinhive.core.model.errors import InvalidSettings, Missing, Refused, SafeMode, TryAgain, TwinhiveError, together
 from twinhive.core.model.files import LEASING, RENAMING, Usage, authority, join
 from twinhive.core.model.lease_kinds import LeaseKind
-from twinhive.core.model.marks import PHASE, Phase
+from twinhive.core.model.marks import FORMAT, FORMAT_NOW, PHASE, Phase, ReplicaState
 from twinhive.core.model.names import TableName
 from twinhive.core.model.next_steps import RETRIES, STAGING_ROOT, correct
-from twinhive.core.model.objects import Table
+from twinhive.core.model.objects import Database, Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear
 from twinhive.core.ports import FileReader, WritePorts
@@ -26,7 +26,15 @@ from twinhive.replication.dump.passes.external_entries import Entry, entries_of,
 from twinhive.replication.external_tables.check_base import base_problems, claim_base
 from twinhive.replication.notification_log.log_access_check import report_replica, source_problems
 from twinhive.replication.notification_log.server_settings import check_address, restarted, wrong_in_answers
-from twinhive.replication.replica.replica_state import already_published, read_state, refuse_taken_over, state_now
+from twinhive.replication.replica.replica_state import (
+    already_published,
+    is_of_other_format,
+    refuse_promoted,
+    refuse_taken_over,
+    shown_state,
+    state_now,
+    state_of,
+)
 from twinhive.replication.replica.root_directories import check_roots
 from twinhive.replication.replica.source_scope import (
     SourceScope,
@@ -100,11 +108,12 @@ class Preflight:
     def _begin_again(self, ports: WritePorts) -> None:
         policy = self.work.policy
         with hold_lease(ports, self.work, LeaseKind.LOAD):
-            state = state_now(ports, policy)
             database = ports.replica.database(policy.replica.database)
-            if database is None or state.phase is not Phase.FOLLOWING:
+            state = _state_before(database, policy, ports.source.log_id())
+            if database is None or not (state.phase is Phase.FOLLOWING or is_of_other_format(state)):
                 return
-            ports.replica.set_database_parameters(database.name, {**database.parameters, PHASE: Phase.LOADING.value})
+            begun = {**database.parameters, PHASE: Phase.LOADING.value, FORMAT: FORMAT_NOW}
+            ports.replica.set_database_parameters(database.name, begun)
             self.work.report(f"the replica was at event {state.position.event_id}; it is built again")
 
     def _check_space(self, ports: WritePorts, scope: SourceScope, sizes: Mapping[TableName, Usage]) -> Checked:
@@ -185,7 +194,7 @@ def check_source(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
 def check_replica(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
     """Find a replica database that is not ours, and a metastore that answers of others; report who we are to it."""
     policy = step.work.policy
-    ports.replica.database(policy.replica.database)
+    database = ports.replica.database(policy.replica.database)
     for address in ports.replica.addresses():
         yield from wrong_in_answers(ports.replica, address, policy.replica.cluster, restarted(policy))
     report_replica(ports.replica, step.work.report)
@@ -193,7 +202,14 @@ def check_replica(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]
         source_log = ports.source.log_id()
     except TryAgain:
         return  # check_source says so already
-    read_state(ports.replica, policy, source_log)
+    (_state_before if step.again else state_of)(database, policy, source_log)
+
+
+def _state_before(database: Database | None, policy: Policy, source_log: str) -> ReplicaState:
+    """Return what a replica says that is to be built again, whatever version has made it. Raises Foreign, Promoted."""
+    state = shown_state(database, policy, source_log)
+    refuse_promoted(state, policy)
+    return state
 
 
 def check_file_systems(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:

@@ -31,8 +31,7 @@ class CopiedBatch:
     """What a copy of a batch has reported: how many files, of which `failures` were not copied, bytes, seconds.
 
     `lost_files` counts the failures that are files that are lost. `lost` are the reasons why files of events are lost,
-    by event id; None where the report has no room for the reason. A report that does not count lost files may hold
-    more than it tells: of the events in `lost_if_absent` each file that is not staged is one.
+    by event id; None where the report has no room for the reason.
     """
 
     dump: str
@@ -46,7 +45,6 @@ class CopiedBatch:
     lost_files: int
     seconds: float
     lost: Mapping[int, str | None]
-    lost_if_absent: frozenset[int] = frozenset()
 
     @property
     def staged(self) -> int:
@@ -60,7 +58,7 @@ class CopiedBatch:
 
     @classmethod
     def parse(cls, record: Mapping[str, Any]) -> "CopiedBatch":
-        """Read a result as the copy wrote it; earlier versions superseded nothing, and did not count lost files."""
+        """Read a result as the copy wrote it."""
         told = {one["event_id"]: str(one["reason"]) for one in record["failures"] if one["kind"] == FailureKind.LOST}
         return cls(
             dump=record["dump"],
@@ -69,26 +67,12 @@ class CopiedBatch:
             copied_files=record["copied_files"],
             copied_bytes=record["copied_bytes"],
             skipped_files=record["skipped_files"],
-            superseded_files=record.get("superseded_files", 0),
+            superseded_files=record["superseded_files"],
             failures=record["failure_count"],
-            lost_files=record["lost_files"] if "lost_files" in record else _all_lost(record),
+            lost_files=record["lost_files"],
             seconds=record["seconds"],
             lost={one["event_id"]: told.get(one["event_id"]) for one in record["lost"]},
-            lost_if_absent=frozenset() if "lost_files" in record or _all_lost(record) else _only_lost(record),
         )
-
-
-def _all_lost(record: Mapping[str, Any]) -> int:
-    """Return how many files are lost where a result says only which; 0 where any failure may be another one."""
-    listed = record["failures"]
-    is_all = len(listed) == record["failure_count"] and all(one["kind"] == FailureKind.LOST for one in listed)
-    return len(listed) if is_all else 0
-
-
-def _only_lost(record: Mapping[str, Any]) -> frozenset[int]:
-    """Return the events of which files are lost, but for those of which something else is listed to have failed."""
-    others = {one["event_id"] for one in record["failures"] if one["kind"] != FailureKind.LOST}
-    return frozenset({one["event_id"] for one in record["lost"]} - others - {0})
 
 
 def listed_batch(files: FileReader, layout: DumpLayout, batch: str) -> ListedBatch | None:

@@ -20,16 +20,15 @@ _GOING = "_going-"
 class LoaderNote:
     """How far a replica is, by event id (0: nothing loaded yet), and the directory that it is loading (None: none).
 
-    `policy` and `log_id` are the marks that the replica bears, or will bear; `staging` is where its loads work. All
-    three are '' in a note of an earlier version.
+    `policy` and `log_id` are the marks that the replica bears, or will bear; `staging` is where its loads work.
     """
 
     replica: str
     event_id: int
     loading: str | None
-    policy: str = ""
-    log_id: str = ""
-    staging: str = ""
+    policy: str
+    log_id: str
+    staging: str
 
     def needs(self, directory: str, last_event: int | None) -> bool:
         """True when the replica is loading a dump, or has not reached its last event yet."""

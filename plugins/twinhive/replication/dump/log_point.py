@@ -9,7 +9,7 @@ from twinhive.core.model.changes.events import Position
 
 @dataclass(frozen=True)
 class LogPoint:
-    """An event of a log. Of what earlier versions have kept only the event's id is known: `log_id` is '' then."""
+    """An event of a log; `log_id` is '' where nobody knows which."""
 
     position: Position
     log_id: str = ""
@@ -20,10 +20,8 @@ class LogPoint:
         return {"log_id": self.log_id, "event_id": at.event_id, "time": at.time, "digest": at.digest}
 
     @classmethod
-    def read(cls, fields: Mapping[str, Any] | None) -> "LogPoint | None":
-        """Read what `fields` returned; None where nothing was kept."""
-        if not fields:
-            return None
+    def read(cls, fields: Mapping[str, Any]) -> "LogPoint":
+        """Read what `fields` returned."""
         return cls(Position(fields["event_id"], fields["time"], fields["digest"]), fields["log_id"])
 
 

@@ -12,13 +12,14 @@ from twinhive.core.model.changes.events import Position
 from twinhive.core.model.constraints import TablePair
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.names import TableName
+from twinhive.core.model.next_steps import BOOTSTRAP_AGAIN
 from twinhive.core.model.objects import Database, Function
 from twinhive.core.model.policy import EVERY_EVENT
-from twinhive.core.model.text import Clear
+from twinhive.core.model.text import Clear, Either
 from twinhive.replication.dump.dump_layout import DumpKind
 from twinhive.replication.dump.json_files import as_json
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _COMPONENT = re.compile(r"[\w-]+", re.ASCII)
 
 
@@ -143,7 +144,7 @@ class DumpManifest:
                     f"the dump {where} has a format that this version does not read",
                     found=f"format {fields['format']}",
                     expected=f"format {FORMAT_VERSION}",
-                    next_step=Clear("the task that planned it with all tasks after it") + "; it writes a new dump",
+                    next_step=Either("bootstrap again: " + BOOTSTRAP_AGAIN, "dump again with this version"),
                 )
             kind = DumpKind(fields["kind"])
             return cls(
@@ -159,7 +160,7 @@ class DumpManifest:
                 content=_CONTENTS[kind](fields),
                 left_out=tuple(LeftOutObject(**entry) for entry in fields["left_out"]),
                 events=fields["events"],
-                batch_weight=fields.get("batch_weight", 0),
+                batch_weight=fields["batch_weight"],
                 statement=_said(fields),
                 version=fields["version"],
             )
@@ -173,16 +174,14 @@ class DumpManifest:
 
 
 def _said(fields: dict[str, Any]) -> StatementSaid:
-    """Read what a statement says; dumps of earlier versions, and of policies, may lack any of it."""
-    names = asdict(StatementSaid())
-    return StatementSaid(**{name: fields[name] for name in names if name in fields})
+    return StatementSaid(**{name: fields[name] for name in asdict(StatementSaid())})
 
 
 def _base(fields: dict[str, Any]) -> BaseContent:
     return BaseContent(
         views=fields["views"],
         functions=tuple(_function(entry) for entry in fields["functions"]),
-        foreign_keys=tuple(_pair(pair) for pair in fields.get("foreign_keys", ())),
+        foreign_keys=tuple(_pair(pair) for pair in fields["foreign_keys"]),
         round=fields["round"],
     )
 
@@ -192,7 +191,7 @@ def _window(fields: dict[str, Any]) -> WindowContent:
         tuple(fields["cascades"]),
         tuple(fields["snapshots"]),
         fields["consistency"],
-        fields.get("everything", ""),
+        fields["everything"],
         tuple(_function(entry) for entry in fields["functions"]),
     )
 

@@ -21,7 +21,7 @@ def write_unnamed(files: FileWriter, layout: DumpLayout, found: Iterable[Unnamed
 
 
 def read_unnamed(files: FileReader, layout: DumpLayout) -> dict[int, list[Unnamed]]:
-    """Return what was written, by event; nothing for a dump of an earlier version."""
+    """Return what was written, by event; nothing where no event has such files."""
     try:
         content = files.read(layout.unnamed)
     except Missing:

@@ -41,7 +41,7 @@ from twinhive.replication.operator_requests.request_files import is_paused
 from twinhive.replication.replica.begun_failover import token_of
 from twinhive.replication.replica.pending_files import pending_names
 from twinhive.replication.replica.replica_state import state_now
-from twinhive.replication.replica.sync_records import Synced, spread_synced
+from twinhive.replication.replica.sync_records import Synced
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,6 @@ def _look(ports: WritePorts, policy: Policy) -> _Looked:
     found = read_entries(ports, policy, known)
     end = log.newest(begin)
     take_places(ports, policy, found.entries)
-    spread_synced(ports.replica_files, policy)
     synced = Synced(ports.replica_files, policy)
     kept = synced.take(records_of_pass(ports.replica_files, policy, before))
     copies = topmost(found.entries)

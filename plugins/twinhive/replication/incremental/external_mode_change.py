@@ -55,7 +55,7 @@ def _gone_meanwhile(ports: ReadPorts, policy: Policy, state: ReplicaState) -> se
 def _ruled_otherwise(ports: ReadPorts, policy: Policy, state: ReplicaState) -> list[str]:
     """Return the source's external tables that lie elsewhere now, or whose data nobody has copied so far.
 
-    Earlier versions did not say by which rules they brought data: then it were the present ones.
+    One that was adopted, or failed back, does not say by which rules its data came: then it were the present ones.
     """
     external, before = policy.external, state.external_rules
     if state.external_base is None or before in (None, rules_mark(external)):

@@ -211,12 +211,9 @@ def drop_saved_events(files: FileWriter, policy: Policy, event_id: int) -> None:
 
 
 def _chain(files: FileReader, policy: Policy, reached: int) -> Iterator[str]:
-    """Yield the paths of what was saved under this text of the policy, each from where the one before has ended.
-
-    Earlier versions have not written the text down: what they saved is taken.
-    """
+    """Yield the paths of what was saved under this text of the policy, each from where the one before has ended."""
     for first, last, text, path in _saved(files, policy):
-        if first <= reached < last and text in ("", policy.fingerprint):
+        if first <= reached < last and text == policy.fingerprint:
             yield path
             reached = last
 

@@ -6,13 +6,11 @@ Every change of a partition's place has an event, so reading the log replaces a 
 from collections import defaultdict
 from collections.abc import Mapping
 
-from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts
 from twinhive.replication.dump.dump_store import ExternalPass
-from twinhive.replication.dump.log_point import LogPoint
 from twinhive.replication.dump.passes.external_entries import Entry
 from twinhive.replication.dump.passes.external_passes import locations_of_pass
 from twinhive.replication.notification_log.event_stream import touched_after
@@ -39,11 +37,10 @@ def known_entries(
     of = before.manifest
     if now - of.read_at > _READ_AGAIN_SECONDS or ports.source.current_event_id() - of.event_id > _MOST_EVENTS:
         return {}
-    begin = of.begin or LogPoint(Position(of.event_id))
-    if not all(log.has(point) for point in (begin, of.end or begin)):
+    if not all(log.has(point) for point in (of.begin, of.end)):
         return {}
     try:
-        touched = touched_after(ports, policy, begin.position)
+        touched = touched_after(ports, policy, of.begin.position)
     except ActNow:
         return {}  # the log has a gap
     if touched is None:

@@ -123,7 +123,7 @@ def places_on_replica(replica: MetastoreReader, policy: Policy) -> Ask:
 def _place_of(table: Table, partition: Partition) -> str | None:
     if place := partition.parameters.get(SOURCE_PLACE):
         return place
-    # One that an earlier version loaded says it by its own place.
+    # One that Hive or people have loaded says it by its own place.
     if table.location and partition.location and is_below(partition.location, table.location):
         relative = relative_to(partition.location, table.location)
         if relative.partition("/")[0] != CONTENTS and relative != partition.name(table.partition_keys):

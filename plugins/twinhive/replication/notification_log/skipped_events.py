@@ -1,7 +1,7 @@
 """Which events are passed over: those that a person has asked for, and no others that have their numbers by now.
 
-A source that is restored from a backup gives the ids to other events. A request of earlier versions names an id alone,
-and is obeyed.
+A source that is restored from a backup gives the ids to other events. A request that names an id alone, because nobody
+could read its event, is obeyed.
 """
 
 from collections.abc import Mapping

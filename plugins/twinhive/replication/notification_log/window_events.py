@@ -15,7 +15,7 @@ from twinhive.replication.dump.unnamed_store import read_unnamed
 def told_events(files: FileReader, layout: DumpLayout) -> Iterator[Event]:
     """Yield the events in the order of the log.
 
-    The drop of the database stands for what it has dropped; earlier versions have written both down.
+    The drop of the database stands for what it has dropped; a window of Hive's own dump holds both.
     """
     unnamed = read_unnamed(files, layout)
     for row in without_dropped(EventRange.unpack(files.read(layout.events)).rows):

@@ -29,7 +29,7 @@ _SKIP = re.compile(r"(\d+)\.json")
 class SkipRequest:
     """An event that a person wants passed over: of which log, and which of its events.
 
-    Earlier versions have written neither down; the position is an id alone where nobody could read the row.
+    `log_id` is '', and the position an id alone, where nobody could read the row.
     """
 
     reason: str
@@ -244,7 +244,7 @@ def _resyncs(policy: Policy) -> NamedFiles:
 
 
 def _table_of_request(content: bytes) -> str | None:
-    """Return the table that a request names; those of earlier versions are named by their files alone."""
+    """Return the table that a request names, None for one that names none."""
     try:
         request = json.loads(content)
     except ValueError:

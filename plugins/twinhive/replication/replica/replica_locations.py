@@ -18,7 +18,6 @@ from twinhive.core.model.marks import SOURCE_PLACE, Stamp, stamped
 from twinhive.core.model.objects import Parameters, Partition, Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.remotes.definitions import still_standing_for
-from twinhive.core.model.untrusted_paths import leads_elsewhere
 
 _OURS = re.compile(r"(.+)\.(\d+)(?:-[0-9a-f]+)?")
 CONTENTS = "_tw"
@@ -27,31 +26,20 @@ _STATISTICS_CLAIM = "COLUMN_STATS_ACCURATE"
 TRANSLATED = "TRANSLATED_TO_EXTERNAL"
 
 
-def relative_place(table: Table, partition: Partition) -> str:
-    """Return where loads of earlier versions put a partition below its table's directory: as at the source."""
-    location = partition.location
-    if location and table.location and is_below(location, table.location):
-        relative = relative_to(location, table.location)
-        # What only looks as if it lay below the table lies elsewhere.
-        if not leads_elsewhere(relative):
-            return relative
-    return partition_path(partition.name(table.partition_keys))
-
-
 @dataclass(frozen=True)
 class TablePlacement:
     """A source table and its place on the replica.
 
     `directory` is the final directory, `building` the one below staging in which the table's
     files are put together before the whole directory is renamed in. `contents_of` is the event that
-    its partitions' directories are named by, None for a load that an earlier version has begun.
+    its partitions' directories are named by.
     """
 
     source: Table
     replica: Table
     directory: str
     building: str
-    contents_of: int | None = None
+    contents_of: int
 
     @classmethod
     def plan(
@@ -76,12 +64,10 @@ class TablePlacement:
         """
         name = policy.on_replica(view.name)
         parameters = still_standing_for(view.parameters, view.name, name)
-        return cls(view, view.at(name, None).with_parameters(stamped(parameters, stamp)), "", "")
+        return cls(view, view.at(name, None).with_parameters(stamped(parameters, stamp)), "", "", stamp.event_id)
 
     def relative(self, partition: Partition) -> str:
         """Return a partition's directory relative to the table's, on the replica."""
-        if self.contents_of is None:
-            return relative_place(self.source, partition)
         return f"{CONTENTS}/{self.contents_of}/{partition_path(partition.name(self.source.partition_keys))}"
 
     def partition(self, partition: Partition, stamp: Stamp) -> Partition:

@@ -1,8 +1,8 @@
 """Read what the replica says of itself, and refuse a database that is not this policy's."""
 
-from twinhive.core.model.errors import Foreign, Promoted
-from twinhive.core.model.marks import Phase, ReplicaState
-from twinhive.core.model.next_steps import command
+from twinhive.core.model.errors import ActNow, Foreign, Promoted
+from twinhive.core.model.marks import FORMAT, FORMAT_NOW, Phase, ReplicaState
+from twinhive.core.model.next_steps import BOOTSTRAP_AGAIN, command
 from twinhive.core.model.objects import Database
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Clear, Either
@@ -33,10 +33,25 @@ def refuse_taken_over(database: Database | None, policy: Policy) -> None:
 
 
 def state_of(database: Database | None, policy: Policy, source_log: str) -> ReplicaState:
-    """Return what the replica's database says, None for one that is not there. Raises Foreign, Promoted."""
+    """Return what the replica's database says, None for one that is not there.
+
+    Raises Foreign, Promoted, ActNow for one that another version has made.
+    """
     state = shown_state(database, policy, source_log)
     refuse_promoted(state, policy)
+    if is_of_other_format(state):
+        raise ActNow(
+            f"the replica {policy.replica} of policy {policy.name} was made by another version of twinhive",
+            found=f"{FORMAT} = {state.format or '(not set)'}",
+            expected=f"{FORMAT} = {FORMAT_NOW}",
+            next_step="bootstrap again: " + BOOTSTRAP_AGAIN,
+        )
     return state
+
+
+def is_of_other_format(state: ReplicaState) -> bool:
+    """True for a replica that another version has made: this one can only build it again."""
+    return state.phase is not Phase.ABSENT and state.format != FORMAT_NOW
 
 
 def shown_state(database: Database | None, policy: Policy, source_log: str) -> ReplicaState:

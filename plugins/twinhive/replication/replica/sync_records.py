@@ -33,8 +33,7 @@ class SyncedEntry:
     unfinished   a later sync was begun, and not ended so far: it may have left work that has to be cleaned up
     trashed_at   when files were moved into the target's trash that may still be there, 0 for none
     pairs        the sign of the files that were equal when they were looked at last, '' for none
-    log_id, event_time, digest   the log that the event is of, and what tells it from another of its id there; earlier
-                 versions have not written them
+    log_id, event_time, digest   the log that the event is of, and what tells it from another of its id there
     failover     the token of the failover that had begun before its listing did, '' for none
     """
 
@@ -149,8 +148,6 @@ class Synced:
         if record is None:
             return None
         seen = json.loads(self._files.attribute(path, _SEEN) or "{}")
-        if seen:  # one of an earlier version does not say which log its event is of
-            seen = of_event(LogPoint(Position(seen["event_id"]))) | seen
         return SyncedEntry(**{key: value for key, value in (record | seen).items() if key in _FIELDS})
 
     def _current(self, entry: SyncedEntry) -> SyncedEntry | None:
@@ -187,11 +184,6 @@ def left_since(files: FileWriter, policy: Policy, entry: SyncedEntry, event_id: 
 def forget_synced(files: FileWriter, policy: Policy, location: str) -> None:
     """Take a record away: what it tells of is gone."""
     _records(policy).remove(files, short_hash(location))
-
-
-def spread_synced(files: FileWriter, policy: Policy) -> None:
-    """Put records of earlier versions where this one has them."""
-    _records(policy).spread(files)
 
 
 def _records(policy: Policy) -> HashedFiles:

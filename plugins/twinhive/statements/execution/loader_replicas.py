@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from twinhive.core.model.errors import ActNow
 from twinhive.core.model.marks import POLICY, SOURCE_LOG
 from twinhive.core.model.objects import Database
 from twinhive.replication.dump.loader_notes import LoaderNote
@@ -23,16 +22,8 @@ class NotedReplicas:
     def is_gone(self, note: LoaderNote) -> bool:
         """True when there is no replica of this source by this name, and no load that would make one.
 
-        Raises ActNow for a note of an earlier version and a cluster that is not configured, TryAgain when the cluster
-        does not answer.
+        Raises ActNow for a cluster that is not configured, TryAgain when the cluster does not answer.
         """
-        if not note.policy:
-            raise ActNow(
-                f"the note of {note.replica} does not say how to ask for it",
-                found="a note of an earlier version",
-                expected="the replica's mark and staging directory",
-                next_step="remove the note, if that replica is no more",
-            )
         cluster = note.replica.partition("/")[0]
         self.place.cluster_named(cluster, f"the note of {note.replica}")
         # In this order: a load makes the database while it is under way.

@@ -101,7 +101,7 @@ class ReplLoad:
         problems = [one for check in checks for one in check(Preflight(self.work), ports)]
         problems += filter(None, [foreign_staging(ports.replica_files, self.work.policy)])
         if own_staging(ports.replica_files, self.work.policy) is None:
-            # One that is there and ours stays in use, wherever an earlier version has put it.
+            # One that is there and ours stays in use, wherever it lies.
             problems += check_staging_root(ports, self.work.policy)
         if problems:
             raise together(problems, f"database {self.work.policy.replica} cannot be loaded: {len(problems)} problems")

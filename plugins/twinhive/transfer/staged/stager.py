@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from twinhive.core.model.errors import CopyDiffers, Missing, Refused, TwinhiveError
 from twinhive.core.model.files import Creation, FileStatus, base_name, is_below, join, parent
 from twinhive.core.model.next_steps import RETRIES
-from twinhive.core.ports import FileWriter, rename_into
+from twinhive.core.ports import FileWriter
 from twinhive.transfer.engine.file_parts import PartsWriter
 from twinhive.transfer.engine.transfer import Transfer, Transferred
 from twinhive.transfer.staged.ownership import Ownership
@@ -70,14 +70,9 @@ class Stager:
         """Return where the parts of a copy lie: the final name says what it is, so the next attempt finds them.
 
         The copies of two events may have the same name, in directories of their own: theirs is said with the event.
-        Parts that a version has left that did not say it are taken over, by one of them.
         """
-        without_event = join(self._unfinished, "parts", base_name(path))
-        if is_below(path, self._shared):
-            return without_event
-        directory = join(self._unfinished, "parts", f"{base_name(parent(path))}-{base_name(path)}")
-        rename_into(self._target, without_event, directory)
-        return directory
+        event = "" if is_below(path, self._shared) else f"{base_name(parent(path))}-"
+        return join(self._unfinished, "parts", event + base_name(path))
 
     def _commit(self, original: FileStatus, temporary: str, path: str) -> None:
         """Give a verified copy its name, unless another attempt has been faster."""

@@ -2,14 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twinhive.core.model.file_names import earlier_file_name, file_name, is_altered, shortened
+from twinhive.core.model.file_names import file_name, is_altered, shortened
 from twinhive.core.model.untrusted_paths import leads_elsewhere
 
 
 @pytest.mark.parametrize("name", ["orders", "two words", "täglich", "a.b", "...", "x|sh", "日" * 60, "x" * 220])
 def test_most_tables_give_files_their_plain_names(name: str) -> None:
     assert file_name(name) == name
-    assert earlier_file_name(name) is None
     assert not is_altered(name)
 
 
@@ -30,7 +29,3 @@ def test_a_shortened_name_fits_and_tells_others_apart(name: str, room: int) -> N
     assert len(shortened(name, room).encode()) <= room
     assert shortened(name, room) != shortened(name + "x", room)
     assert shortened(name, 2000) == name
-
-
-def test_what_was_no_name_had_no_file_before() -> None:
-    assert [earlier_file_name(name) for name in ("a:b", "a/b", "..", "../x", "/x")] == ["a:b", "a/b", None, None, None]

@@ -41,5 +41,5 @@ def test_an_event_id_written_by_another_hand_counts_without_time_and_digest() ->
 
 
 def test_a_database_without_marks_is_an_incomplete_one_of_nobody() -> None:
-    assert ReplicaState.read({}) == ReplicaState(Phase.LOADING)
+    assert ReplicaState.read({}) == ReplicaState(Phase.LOADING, format=None)
     assert ReplicaState.read(None) == ReplicaState(Phase.ABSENT)

@@ -175,13 +175,14 @@ def test_who_passes_the_drop_over_passes_over_what_it_has_dropped(most: int) -> 
     assert followed.world.replica.database("sales").parameters[f"twinhive.skipped.{dropped}"] == "made again"
 
 
-def test_a_window_that_an_earlier_version_has_planned_stops_before_them_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_that_holds_them_stops_before_them_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one of Hive's own dump."""
     followed = Followed()
     followed.users.create_table("late")
     there, begin = sorted([*names(followed), "late"]), position(followed)
     drop_database(followed)
-    with monkeypatch.context() as earlier:
-        earlier.setattr(
+    with monkeypatch.context() as planning:
+        planning.setattr(
             "twinhive.replication.incremental.plan_window.window_after",
             lambda ports, policy, begin, skipped: event_range_after(ports.source, policy, begin, skipped),
         )

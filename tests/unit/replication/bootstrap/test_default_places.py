@@ -1,21 +1,18 @@
 """Nothing of ours lies where Hive puts a new partition: one that is dropped and added again has no old rows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from tests.support.builders import a_partition, a_policy
-from tests.support.worlds.fake_world import Killed, KillSwitch, a_world, killable
-from tests.support.worlds.memory_comparison import assert_twin
+from tests.support.builders import a_partition
 from tests.support.worlds.repl_world import ReplWorld
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import Refused
-from twinhive.core.model.marks import DIRECTORY_MARK, DUMP, LOAD_PLACES, PHASE
+from twinhive.core.model.marks import DIRECTORY_MARK
 from twinhive.core.ports import MetastoreWriter
 from twinhive.operations.actions.resync import Resync
 from twinhive.operations.failover.forget import Forget
-from twinhive.runtime.pipeline.runner import run_bootstrap
 
 HOLDER = {"run": "ann"}
 
@@ -111,55 +108,6 @@ def test_so_it_is_on_a_replica_that_follows(way: Callable[[Followed], None]) -> 
     followed = Followed()
     way(followed)
     assert come_back(followed.world.replica, followed.world.replica_files, NAMES) == []
-
-
-def earlier(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let loads place partitions where earlier versions did."""
-    monkeypatch.setattr("twinhive.replication.bootstrap.load.has_own_places", lambda ports, policy: False)
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_replica_that_an_earlier_version_loaded_goes_on_and_can_be_forgotten(
-    way: Callable[[Followed], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    earlier(monkeypatch)
-    followed = Followed()
-    (table,) = followed.world.replica.tables("sales", ["orders"])
-    (partition,) = followed.world.replica.partitions(table.name, ["p=a b"])
-    assert partition.location == f"{table.location}/p=a b"
-    way(followed)
-    followed.assert_twin()
-    let_grow_old(followed)
-    Forget(followed.policy, HOLDER).run(followed.world.ports())
-    assert come_back(followed.world.replica, followed.world.replica_files, NAMES) == []
-
-
-def kills() -> Iterator[int]:
-    return iter(range(1, 400, 3))
-
-
-def test_a_load_that_an_earlier_version_began_is_ended_where_it_put_things(monkeypatch: pytest.MonkeyPatch) -> None:
-    loading = 0
-    for at in kills():
-        world = a_world()
-        with monkeypatch.context() as patch:
-            earlier(patch)
-            try:
-                run_bootstrap(a_policy(), killable(world.ports(), KillSwitch(at, after_effect=False)), HOLDER, print)
-            except Killed:
-                pass
-            else:
-                break
-        database = world.replica.database("sales")
-        if database is None or database.parameters[PHASE] != "loading":
-            continue
-        loading += 1
-        kept = {key: value for key, value in database.parameters.items() if key != LOAD_PLACES}
-        assert DUMP in kept
-        world.replica.set_database_parameters("sales", kept)
-        run_bootstrap(a_policy(), world.ports(), HOLDER, lambda line: None)
-        assert_twin(world)
-    assert loading > 5
 
 
 def test_a_replica_in_hives_places_leaves_nothing_either() -> None:

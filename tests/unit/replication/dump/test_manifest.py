@@ -47,10 +47,3 @@ def test_what_another_kind_has_is_never_asked_for() -> None:
         assert A_BASE.window
     with pytest.raises(AssertionError, match="not loaded"):
         assert A_WINDOW.base
-
-
-def test_what_an_earlier_version_did_not_say_of_a_statement_is_not_so() -> None:
-    written = json.loads(OF_A_STATEMENT.to_json())
-    del written["only_new"], written["metadata_only"]
-    read = DumpManifest.from_json(json.dumps(written).encode(), "here")
-    assert read.statement == StatementSaid("sales", "sales.['a']")

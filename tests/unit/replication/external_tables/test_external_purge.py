@@ -92,13 +92,3 @@ def test_what_this_policy_has_never_copied_is_not_deleted() -> None:
     world.listed()
     assert world.there("/data/theirs")
     assert world.world.replica_files.status(place) is None
-
-
-def test_a_note_of_an_earlier_version_is_obeyed() -> None:
-    world = a_world_with_a_dropped_table()
-    place, files = world.note_purge("/data/gone"), world.world.replica_files
-    earlier = f"{world.policy.staging}/external/purge/{place.rpartition('/')[2]}"
-    assert files.rename(place, earlier)
-    world.follow_up_to(5)
-    world.listed()
-    assert files.status(f"{BASE}/data/gone") is None and files.status(earlier) is None

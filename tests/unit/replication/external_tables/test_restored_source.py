@@ -1,6 +1,5 @@
 """A metastore that is restored behind the last pass gives ids that copies have noted to other events."""
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +10,7 @@ from tests.support.worlds.external_followed import FollowedExternals
 from tests.support.worlds.fake_world import World, a_world, backup
 from tests.unit.replication.external_tables.test_external_calls import an_unchanged_world
 from tests.unit.replication.external_tables.test_external_pass import a_world_with_partitions
-from tests.unit.replication.notification_log.test_external_entry_cache import PARTS, asked_for, keys
+from tests.unit.replication.notification_log.test_external_entry_cache import PARTS, keys
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import Unexplained
 from twinhive.core.model.objects import Database
@@ -23,7 +22,7 @@ from twinhive.replication.external_tables.list_external import ListExternal
 from twinhive.replication.external_tables.sync_external import SyncExternal
 from twinhive.replication.incremental.offline_source import without_source
 from twinhive.replication.notification_log.source_log import SourceLog
-from twinhive.replication.replica.sync_records import Synced, SyncedEntry, write_synced, write_unchanged
+from twinhive.replication.replica.sync_records import Synced, SyncedEntry, write_synced
 from twinhive.runtime.pipeline.phases import BOOTSTRAP
 from twinhive.runtime.pipeline.runner import RunOptions, run_phase, run_rounds
 
@@ -121,25 +120,6 @@ def test_a_bootstrap_after_the_restoration_waits_for_copies_of_its_own(restored:
     assert "days" in restored.pending
 
 
-class TestPassesOfEarlierVersions:
-    """They have written the id of their event alone."""
-
-    def test_their_tables_are_known(self) -> None:
-        world = a_world_with_partitions()
-        name = world.listed().dump
-        self.make_old(world.world, f"{world.policy.dump_root}/{world.policy.name}/external/{name}/pass.json")
-        asked = asked_for(world)
-        assert keys(world, world.listed().dump) == keys(world, name)
-        assert asked == []
-
-    @staticmethod
-    def make_old(world: World, path: str) -> None:
-        fields = json.loads(world.source_files.read(path))
-        assert fields.pop("begin")["event_id"] == fields["event_id"]
-        assert fields.pop("end")["log_id"] == "log-east"
-        world.source_files.put(path, json.dumps(fields).encode())
-
-
 class TestRecords:
     """Of what a record's event is said to be."""
 
@@ -211,18 +191,6 @@ class TestRecords:
         log = SourceLog(world.source)
         assert all(log.has(point) for _ in range(100))
         assert len(asked) == 1
-
-    def test_a_look_that_an_earlier_version_has_noted_does_not_bear_the_mark_of_the_copy(self, world: World) -> None:
-        policy = FollowedExternals(world=world).policy
-        self.covers(world, policy, LogPoint(Position(3, 4, "digest"), "log-east"))
-        synced = Synced(world.replica_files, policy)
-        record = synced.record_of(DAYS)
-        write_unchanged(world.replica_files, policy, record)
-        (path,) = (path for path in world.replica_files.paths() if "/external/synced/" in path)
-        said = json.loads(world.replica_files.attribute(path, "user.twinhive.seen"))
-        old = {key: said[key] for key in ("event_id", "at", "began", "changed")} | {"event_id": 5}
-        world.replica_files.set_attribute(path, "user.twinhive.seen", json.dumps(old))
-        assert Synced(world.replica_files, policy).record_of(DAYS).point == LogPoint(Position(5))
 
 
 def test_what_is_asked_of_the_log_does_not_grow_with_the_directories() -> None:

@@ -1,6 +1,5 @@
 """Who waits for external tables does not wait for the events of others, which no window is cut for."""
 
-import json
 import time
 
 import pytest
@@ -80,7 +79,7 @@ def test_what_came_after_the_pass_is_not_waited_for(followed: FollowedExternals)
     assert why_not(followed, since) is None
 
 
-@pytest.mark.parametrize("case", ["far behind", "a gap", "an earlier version"])
+@pytest.mark.parametrize("case", ["far behind", "a gap"])
 def test_where_it_is_not_told_the_pass_itself_is_waited_for(
     followed: FollowedExternals, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
@@ -91,10 +90,5 @@ def test_where_it_is_not_told_the_pass_itself_is_waited_for(
         monkeypatch.setattr(newest_in_scope, "_MOST_EVENTS", 1)
     if case == "a gap":
         source.expire_events(source.current_event_id() - 1)
-    name = copy(followed)
-    if case == "an earlier version":
-        path = f"{followed.policy.dump_root}/{followed.policy.name}/external/{name}/pass.json"
-        fields = json.loads(followed.world.source_files.read(path))
-        del fields["in_scope"]
-        followed.world.source_files.put(path, json.dumps(fields).encode())
+    copy(followed)
     assert listed_by(followed).in_scope == source.current_event_id()

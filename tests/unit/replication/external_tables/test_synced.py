@@ -1,6 +1,5 @@
 """A record says what is complete: of a directory, of all that lies in it, and up to which event."""
 
-import json
 from dataclasses import asdict, replace
 
 import pytest
@@ -9,7 +8,7 @@ from tests.support.builders import a_policy, an_external
 from tests.support.hdfs.fake_files import InMemoryFiles
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import Missing
-from twinhive.core.model.files import parent, short_hash
+from twinhive.core.model.files import parent
 from twinhive.core.model.names import TableName
 from twinhive.core.ports import TreePorts
 from twinhive.replication.dump.log_point import LogPoint
@@ -19,7 +18,6 @@ from twinhive.replication.replica.sync_records import (
     Synced,
     SyncedEntry,
     forget_synced,
-    spread_synced,
     write_synced,
     write_unchanged,
 )
@@ -127,39 +125,3 @@ def test_no_directory_holds_all_records(files: InMemoryFiles) -> None:
     assert len(set(map(parent, files.paths()))) > 200
     ((_, top),) = files.list_directories([below])
     assert len(top or ()) <= 256
-
-
-class TestRecordsOfEarlierVersions:
-    """All of them were in one directory."""
-
-    FLAT = f"{POLICY.staging}/external/synced/{short_hash(PLACE)}.json"
-
-    @pytest.fixture
-    def files(self) -> InMemoryFiles:
-        files = InMemoryFiles("hdfs://west")
-        files.write(self.FLAT, json.dumps(asdict(ENTRY)).encode())
-        return files
-
-    def test_they_count_and_go_on(self, files: InMemoryFiles) -> None:
-        assert Synced(files, POLICY).record_of(PLACE) == ENTRY
-        assert Synced(files, POLICY).has_any([short_hash(PLACE)])
-        write_unchanged(files, POLICY, replace(ENTRY, event_id=120))
-        assert Synced(files, POLICY).covers(PLACE, 120)
-        assert [one.event_id for one in Synced(files, POLICY).records_but(())] == [120]
-
-    def test_they_are_moved_with_what_was_seen_since(self, files: InMemoryFiles) -> None:
-        write_unchanged(files, POLICY, replace(ENTRY, event_id=120))
-        spread_synced(files, POLICY)
-        assert files.status(self.FLAT) is None
-        assert Synced(files, POLICY).covers(PLACE, 120)
-
-    def test_one_that_was_written_anew_counts_no_more(self, files: InMemoryFiles) -> None:
-        write_synced(files, POLICY, replace(ENTRY, event_id=130))
-        assert Synced(files, POLICY).covers(PLACE, 130)
-        spread_synced(files, POLICY)
-        assert files.status(self.FLAT) is None
-        assert Synced(files, POLICY).covers(PLACE, 130)
-
-    def test_they_are_forgotten(self, files: InMemoryFiles) -> None:
-        forget_synced(files, POLICY, PLACE)
-        assert files.paths() == []

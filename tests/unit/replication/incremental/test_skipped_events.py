@@ -226,19 +226,6 @@ def test_what_was_saved_under_another_text_of_the_policy_is_read_from_the_log() 
     assert_twin(copying.world)
 
 
-def test_what_an_earlier_version_has_saved_without_a_text_is_taken() -> None:
-    copying = Copying(a_policy())
-    copying.run(BOOTSTRAP)
-    copying.users.create_table("made", files=[b"row"])
-    newest = copying.world.source.current_event_id()
-    copying.run(INCREMENTAL)
-    for path in [path for path in copying.world.source_files.paths() if "drained" in path]:
-        copying.world.source_files.rename(path, path.replace("-f1.", "."))
-    copying.world.source.expire_events(newest)
-    copying.finish()
-    assert_twin(copying.world)
-
-
 def refused_as_expired(world, policy) -> str:
     """Ask for an event that the log does not hold any more; return what to do instead."""
     newest = world.source.current_event_id()

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from tests.support.builders import a_partition, a_policy, a_table
@@ -28,24 +26,6 @@ def test_a_partition_has_a_directory_of_its_own_wherever_it_lies_at_the_source(p
     location = place if "://" in place else f"{table.location}{place}"
     partition = a_partition(table, "a b", location=location)
     assert plan(table).partition(partition, STAMP).location == f"{ROOT}/orders.7/_tw/7/m=a b"
-
-
-@pytest.mark.parametrize(
-    ("place", "there"),
-    [
-        ("odd place/M=1", "odd place/M=1"),
-        ("..", "m=1"),
-        ("../../finance.db/accounts.7", "m=1"),
-        ("a//b", "m=1"),
-        ("./x", "m=1"),
-        ("p=1/..", "m=1"),
-    ],
-)
-def test_a_load_of_an_earlier_version_goes_on_where_that_put_partitions(place: str, there: str) -> None:
-    table = a_table(partition_keys=("m",))
-    partition = a_partition(table, "1", location=f"{table.location}/{place}")
-    placement = replace(plan(table), contents_of=None)
-    assert placement.partition(partition, STAMP).location == f"{ROOT}/orders.7/{there}"
 
 
 def test_a_view_has_no_place() -> None:

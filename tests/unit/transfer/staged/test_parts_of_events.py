@@ -60,16 +60,6 @@ def test_two_events_with_the_same_file_are_copied_at_the_same_time(
     assert [world.target.read(path) for path in staged] == [CONTENT, CONTENT]
 
 
-def test_parts_that_an_earlier_version_has_left_are_taken_over(world: World) -> None:
-    """Their directory did not say the event."""
-    left = f"{STAGING}/tmp/parts/{base_name(world.item(10).staged_path(STAGING))}"
-    world.target.put(f"{left}/00000", CONTENT[:FIRST_PART])
-    world.target.calls.clear()
-    assert world.copy(10, 12, threads=1).copied_files == 2
-    assert world.target.calls["create_from"] == 2 + 3
-    assert world.target.paths() == [world.item(event_id).staged_path(STAGING) for event_id in (10, 12)]
-
-
 def test_a_listed_file_has_its_parts_where_they_were(world: World) -> None:
     status = world.source.status(PATH)
     assert status is not None

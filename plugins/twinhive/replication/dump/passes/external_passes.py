@@ -78,10 +78,7 @@ def entries_of_task(files: FileReader, policy: Policy, name: str, task: str) -> 
 
 
 def known_of_task(files: FileReader, policy: Policy, name: str, task: str) -> dict[Entry, LastSync]:
-    """Return the directories of one task, each with what the list knew of its last sync. Raises as `entries_of_task`.
-
-    Passes of earlier versions know less.
-    """
+    """Return the directories of one task, each with its last sync as the list knew it. Raises as `entries_of_task`."""
     record = read_json(files, layout_of_pass(policy, name).summary(task))
     if record is None:
         raise ActNow(

@@ -20,9 +20,8 @@ class PassManifest:
     tried     locations that earlier passes of the round have tried, well or not
     read_at   when all tables were last read at the source, in seconds since 1970
     begin     the event `event_id`, with its log
-    end       the newest event when the tables had been read: the list knows of nothing after it. Earlier versions have
-              written neither
-    in_scope  the newest event up to `event_id` that the replica has to follow; of earlier versions `event_id` itself
+    end       the newest event when the tables had been read: the list knows of nothing after it
+    in_scope  the newest event up to `event_id` that the replica has to follow
     failover  the token of the failover that had begun before anything was listed, '' for none
     """
 
@@ -34,8 +33,8 @@ class PassManifest:
     others: int
     tried: frozenset[str]
     read_at: float
-    begin: LogPoint | None
-    end: LogPoint | None
+    begin: LogPoint
+    end: LogPoint
     in_scope: int
     failover: str = ""
 
@@ -44,25 +43,20 @@ class PassManifest:
         written = {
             "batches": [{"name": batch.name, "label": batch.label} for batch in self.batches],
             "tried": sorted(self.tried),
-            "begin": self.begin.fields() if self.begin else None,
-            "end": self.end.fields() if self.end else None,
+            "begin": self.begin.fields(),
+            "end": self.end.fields(),
         }
-        fields = {**asdict(self), **written}
-        if not self.failover:  # as earlier versions have written it
-            del fields["failover"]
-        return as_json(fields)
+        return as_json({**asdict(self), **written})
 
     @classmethod
     def from_json(cls, content: bytes) -> "PassManifest":
         """Read a manifest."""
         fields = json.loads(content)
-        plain = ("event_id", "began", "fingerprint", "entries", "others", "read_at")
+        plain = ("event_id", "began", "fingerprint", "entries", "others", "read_at", "in_scope", "failover")
         return cls(
             **{name: fields[name] for name in plain},
             batches=tuple(Batch(batch["name"], batch["label"], ()) for batch in fields["batches"]),
             tried=frozenset(fields["tried"]),
-            begin=LogPoint.read(fields.get("begin")),
-            end=LogPoint.read(fields.get("end")),
-            in_scope=fields.get("in_scope", fields["event_id"]),
-            failover=fields.get("failover", ""),
+            begin=LogPoint.read(fields["begin"]),
+            end=LogPoint.read(fields["end"]),
         )

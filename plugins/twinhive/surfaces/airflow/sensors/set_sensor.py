@@ -157,7 +157,7 @@ class _Before:
 
     @property
     def kwargs(self) -> dict[str, Any]:
-        """What Airflow keeps for the next look; what is usual is left out, as earlier versions did."""
+        """What Airflow keeps for the next look; what is usual is left out."""
         seen = {} if self.seen else {"seen": False}
         return {"until": self.until, **kept(self.odd), **seen, **kept_alone(self.alone)}
 

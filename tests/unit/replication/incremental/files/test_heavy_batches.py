@@ -6,7 +6,6 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.step.step_base import Work
 from twinhive.replication.bootstrap.copy_batch import CopyBatch
 from twinhive.replication.dump.dump_store import Dump, current_dump
-from twinhive.replication.dump.manifest import DumpManifest
 from twinhive.runtime.pipeline.phases import BOOTSTRAP
 from twinhive.runtime.pipeline.runner import run_phase, run_rounds
 from twinhive.transfer.staged.job import CopyJob
@@ -46,11 +45,3 @@ def test_later_rounds_know_it_too() -> None:
     world.source_files.put("hdfs://east/warehouse/sales.db/plain/another", b"x")
     run_rounds(POLICY, world.ports(), {}, lambda line: None)
     assert current_dump(world.source_files, POLICY).manifest.batch_weight == first.batch_weight == 4_000_000
-
-
-def test_a_dump_of_an_earlier_version_says_nothing() -> None:
-    world = a_world_with_a_flat_table()
-    run_phase(BOOTSTRAP, POLICY, world.ports(), {}, lambda line: None)
-    manifest = current_dump(world.source_files, POLICY).manifest
-    earlier = manifest.to_json().replace(b'"batch_weight"', b'"unknown"')
-    assert DumpManifest.from_json(earlier, "here").batch_weight == 0

@@ -1,7 +1,6 @@
 """Files of a window that nobody has any more freeze their tables; what only was not copied is never taken for them."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,12 +19,11 @@ from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import ActNow, CopyDiffers, Refused, TryAgain, TwinhiveError, Unreachable
 from twinhive.core.model.quarantine import frozen_tables
 from twinhive.core.step.step_base import Work
-from twinhive.replication.dump.batch_records import copied_batch
-from twinhive.replication.dump.dump_layout import DumpKind, result_path
+from twinhive.replication.dump.dump_layout import DumpKind
 from twinhive.replication.dump.dump_store import Dump, dumps_of, open_dump
 from twinhive.replication.incremental.salvage import Salvage
 from twinhive.replication.replica.replica_state import read_state
-from twinhive.runtime.pipeline.phases import APPLY, INCREMENTAL
+from twinhive.runtime.pipeline.phases import APPLY
 
 
 def quarantining() -> Followed:
@@ -109,38 +107,6 @@ def test_a_failover_names_and_takes_the_event_before_what_is_not_copied(error: T
     take_over(followed)
     assert promotion(followed).position.event_id == begin
     assert frozen_tables(parameters(followed)) == {} and at_replica(followed) == held
-
-
-@pytest.mark.parametrize(
-    ("listed", "excused"),
-    [
-        (lambda first, second: [first, second], 2),
-        (lambda first, second: [first, {**second, "kind": "refused"}], 0),
-    ],
-    ids=["all that failed are lost", "another one failed"],
-)
-def test_of_a_result_that_does_not_count_lost_files_no_failure_is_excused_that_may_be_another_one(
-    listed: Callable[..., list[dict[str, Any]]], excused: int
-) -> None:
-    """As earlier versions wrote it."""
-    followed = quarantining()
-    insert_that_is_lost(followed, b"one", b"two")
-    followed.run_with(followed.world.ports(), UP_TO_COPY)
-    dump, files, staging = window(followed), followed.world.replica_files, followed.policy.staging
-    (batch,) = (batch.name for batch in dump.manifest.batches)
-    path = result_path(staging, dump.key, batch)
-    record = json.loads(files.read(path))
-    del record["lost_files"], record["more_lost"]
-    record["failures"] = listed(*record["failures"])
-    files.write(path, json.dumps(record).encode())
-    found = copied_batch(files, staging, dump.key, batch)
-    assert found is not None and found.lost_files == excused
-    if excused:
-        followed.run_with(followed.world.ports(), INCREMENTAL[2:])
-        assert list(frozen_tables(parameters(followed))) == ["plain"]
-    else:
-        with pytest.raises(ActNow, match="2 of 2 files are not copied"):
-            apply_alone(followed)
 
 
 def test_files_that_were_needed_earlier_do_not_stand_for_those_that_are_missing() -> None:

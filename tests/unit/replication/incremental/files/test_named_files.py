@@ -1,4 +1,4 @@
-"""Files that are named by tables are found again, also those that an earlier version has left."""
+"""Files that are named by tables are found again."""
 
 import json
 
@@ -49,18 +49,6 @@ def test_a_file_is_found_by_its_name(files: InMemoryFiles, name: str) -> None:
         NAMED.read(files, name)
 
 
-@pytest.mark.parametrize("name", ["a:b", "50%25", "a/b", "x%41"])
-def test_a_file_of_an_earlier_version_is_found_and_goes_when_it_is_written_or_deleted(
-    files: InMemoryFiles, name: str
-) -> None:
-    for end in (lambda: NAMED.remove(files, name), lambda: NAMED.write(files, name, b'{"table": null}')):
-        files.put(f"{DIRECTORY}/{name}.json", b"{}")
-        assert NAMED.names(files, name_in) == [name]
-        assert NAMED.read(files, name) == b"{}"
-        end()
-        assert f"{DIRECTORY}/{name}.json" not in files.paths()
-
-
 def test_a_file_that_goes_while_all_are_read_is_none(files: InMemoryFiles) -> None:
     class Going(InMemoryFiles):
         def read(self, path: str) -> bytes:
@@ -76,13 +64,6 @@ def test_what_is_being_written_is_no_file(files: InMemoryFiles) -> None:
     files.put(f"{CONTROL}/resync/.orders.json.0123", b"{")
     assert requested_tables(files, POLICY) == ()
     assert policies_with_requests(files, [POLICY]) == frozenset()
-
-
-def test_requests_of_earlier_versions_are_obeyed(files: InMemoryFiles) -> None:
-    files.put(f"{CONTROL}/resync/a:b.json", b'{"by": "ann", "since": 1}')
-    assert requested_tables(files, POLICY) == ("a:b",)
-    table_is_done(files, POLICY, "a:b")
-    assert files.paths() == []
 
 
 def test_one_file_that_cannot_be_read_turns_no_question_red(files: InMemoryFiles) -> None:

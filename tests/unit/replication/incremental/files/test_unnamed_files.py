@@ -361,22 +361,6 @@ def test_killed_at_any_change_it_converges() -> None:
         followed.assert_twin()
 
 
-def test_a_replica_of_an_earlier_version_copies_a_partition_in_a_place_of_its_own_once() -> None:
-    """Its partitions do not say where the source's lie."""
-    followed = Followed()
-    followed.users.set_partition_location("orders", A_B, put(followed, "one"))
-    followed.follow()
-    replica = followed.world.replica
-    (there,) = replica.partitions(ORDERS, ["p=a b"])
-    bare = {key: value for key, value in there.parameters.items() if key != SOURCE_PLACE}
-    replica.alter_partitions([there.with_parameters(bare)])
-    for copied in (1, 0):
-        followed.users.alter_partitions("orders", [A_B], {"k": str(copied)})
-        assert followed.follow()["apply"].calls == 1
-        assert replica.partitions(ORDERS, ["p=a b"])[0].location != there.location
-        followed.assert_twin()
-
-
 def untold(followed: Followed, table: str) -> None:
     """Let events say of a partition what nobody can tell any more when the window is cut."""
     followed.users.set_partition_location(table, A_B, put(followed, "one"))
