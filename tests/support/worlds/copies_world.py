@@ -10,6 +10,7 @@ from tests.support.hdfs.fake_lease import InMemoryLease
 from tests.support.hive.fake_metastore import InMemoryMetastore
 from tests.support.users.source_writer import SourceWriter
 from tests.support.worlds.kept_marks import GuardedMetastore, kept_marks, mark_on
+from twinhive.core.model.changes.events import Position
 from twinhive.core.model.files import is_hidden, relative_to
 from twinhive.core.model.names import TableName
 from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
@@ -18,7 +19,7 @@ from twinhive.core.model.policy import DatabaseAddress, Options, Policy
 from twinhive.core.model.sets.own_tables import OWN_TABLES
 from twinhive.core.ports import FileReader, MetastoreWriter, TreePorts, WritePorts
 from twinhive.federation.placement.copied_objects import Marked, values_of
-from twinhive.federation.placement.placement_events import newest_news
+from twinhive.federation.placement.placement_events import read_news
 from twinhive.federation.routing.nested_directories import states_like
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.runtime.pipeline.phases import COPIES
@@ -114,7 +115,7 @@ class CopiesWorld:
         found = {}
         for name, (one, mark) in self.marked().items():
             table = (one.table if values_of(one) is not None else one.name).table
-            news = newest_news(self.metastore, self.placement, mark.event_id, "log-east")
+            news = read_news(self.metastore, self.placement, Position(mark.event_id), "log-east")
             states = self.look({str(one.location): mark.directory, mark.location: mark.copy})
             is_whole = (states.get(str(one.location)), states.get(mark.location)) == (mark.directory, mark.copy)
             if is_whole and news.is_same(table, values_of(one), mark.event_id):

@@ -2,19 +2,21 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from twinhive.core.directory_marks.staging import own_staging
+from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import Missing
-from twinhive.core.model.files import ChecksumForm, FileStatus, base_name, join, short_hash
+from twinhive.core.model.files import ChecksumForm, FileStatus, join, short_hash
 from twinhive.core.model.placement.copy_marks import DirectoryState
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
-from twinhive.core.ports import FileReader, FileWriter, ReadPorts, children
+from twinhive.core.ports import EventLog, FileReader, FileWriter, ReadPorts, children
 from twinhive.core.threads.parallel_map import in_threads
 from twinhive.federation.placement.copied_objects import line_of
 from twinhive.federation.placement.placement_layout import moved_directory
+from twinhive.hive.events.reader import position_at
 from twinhive.replication.dump.shards import pack_lines, unpack_lines
 
 FilesBelow = Mapping[str, FileStatus]
@@ -61,9 +63,12 @@ class OldPlace:
 
 @dataclass(frozen=True)
 class BeforeSwitch:
-    """A call that switches objects, which was about to be made: they were read after an event."""
+    """A call that switches objects, which was about to be made: they were read after an event.
 
-    event_id: int
+    Its digest tells whether it is of the log that there is: the calls of one that a restore has taken back are undone.
+    """
+
+    position: Position
     places: tuple[OldPlace, ...]
 
     @property
@@ -79,19 +84,18 @@ def known_files(held: FilesBelow) -> Known:
 
 def remember_old(files: FileWriter, policy: Policy, call: BeforeSwitch) -> None:
     """Write down what old places hold, before their objects are switched."""
-    lines = [line_of(place.fields()) for place in call.places]
-    name = f"{call.event_id:012d}-{short_hash(''.join(lines), 8)}.jsonl.gz"
+    lines = [line_of(asdict(call.position)), *(line_of(place.fields()) for place in call.places)]
+    name = f"{call.position.event_id:012d}-{short_hash(''.join(lines), 8)}.jsonl.gz"
     files.write(join(moved_directory(policy), name), pack_lines(lines))
 
 
-def remembered_old(files: FileReader, policy: Policy) -> list[BeforeSwitch]:
-    """Return what was written down, the oldest first."""
+def remembered_old(files: FileReader, policy: Policy, log: EventLog) -> list[BeforeSwitch]:
+    """Return what was written down, the oldest first; before all others what is of another log than there is."""
     found = []
     for child in sorted(children(files, moved_directory(policy)), key=lambda one: one.path):
-        lines = unpack_lines(files.read(child.path))
-        places = tuple(OldPlace.of_fields(json.loads(line)) for line in lines)
-        found.append(BeforeSwitch(int(base_name(child.path).partition("-")[0]), places))
-    return found
+        position, *places = map(json.loads, unpack_lines(files.read(child.path)))
+        found.append(BeforeSwitch(Position(**position), tuple(map(OldPlace.of_fields, places))))
+    return sorted(found, key=lambda call: position_at(log, call.position.event_id) == call.position)
 
 
 def forget_old(files: FileWriter, policy: Policy) -> None:

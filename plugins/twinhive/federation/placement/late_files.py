@@ -11,8 +11,9 @@ from twinhive.core.ports import WritePorts
 from twinhive.federation.placement.copied_objects import Marked
 from twinhive.federation.placement.former_locations import OldPlace, late_paths, remembered_old
 from twinhive.federation.placement.marking_copies import in_pieces, objects_now, write_marks
-from twinhive.federation.placement.primary_switch import Switching, lengths, statuses_below
+from twinhive.federation.placement.primary_switch import Switching, lengths
 from twinhive.federation.routing.nested_directories import directory_states
+from twinhive.transfer.staged.listing import files_below
 
 
 def settle_old_place(ports: WritePorts, switching: Switching) -> list[str]:
@@ -21,7 +22,8 @@ def settle_old_place(ports: WritePorts, switching: Switching) -> list[str]:
     An object that was tried to be switched twice is what the last try has seen. One that has another place by now was
     changed by somebody since: nothing is told of it.
     """
-    every = [place for call in remembered_old(ports.replica_files, switching.policy) for place in call.places]
+    calls = remembered_old(ports.replica_files, switching.policy, ports.source)
+    every = [place for call in calls for place in call.places]
     places = {place.values: place for place in every if place.files is not None}
     late: list[str] = []
     for some in in_pieces(places, switching.policy.options.partitions_per_call):
@@ -42,8 +44,8 @@ def _is_at_home(one: Marked | None, place: OldPlace, ports: WritePorts) -> bool:
 
 def _judged(ports: WritePorts, switching: Switching, places: Sequence[OldPlace]) -> tuple[list[OldPlace], list[str]]:
     """Return the places that hold what the new ones hold, and the files that came late."""
-    old = statuses_below(ports.source_files, {place.values: place.location for place in places})
-    new = statuses_below(ports.replica_files, {place.values: place.home for place in places})
+    old = files_below(ports.source_files, {place.values: place.location for place in places})
+    new = files_below(ports.replica_files, {place.values: place.home for place in places})
     homes = [place.home for place in places]
     states = directory_states(ports.replica_files, homes, deep=homes)
     equal: list[OldPlace] = []

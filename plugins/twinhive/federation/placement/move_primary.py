@@ -1,6 +1,7 @@
 """Move a table's home to another cluster of its metastore: copy, fence, switch; the old place becomes a copy."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from twinhive.core.model.errors import ActNow, TryAgain
@@ -18,7 +19,7 @@ from twinhive.core.step.step_base import Report, Work
 from twinhive.federation.placement.copied_objects import Marked
 from twinhive.federation.placement.copy_freshness import MarksFound, look_at_table, marked_objects, marks_table
 from twinhive.federation.placement.copy_objects import CopyObjects
-from twinhive.federation.placement.former_locations import forget_old, remembered_old
+from twinhive.federation.placement.former_locations import forget_old, remember_old, remembered_old
 from twinhive.federation.placement.late_files import settle_old_place
 from twinhive.federation.placement.list_copies import ListCopies, clear_work, placement_problems
 from twinhive.federation.placement.marking_copies import remove_marks
@@ -26,7 +27,7 @@ from twinhive.federation.placement.placement_events import CopyNews
 from twinhive.federation.placement.placement_layout import copies_directory, kept
 from twinhive.federation.placement.primary_switch import Switching
 from twinhive.federation.placement.publish_copies import PublishCopies
-from twinhive.federation.placement.switch_recovery import give_back
+from twinhive.federation.placement.switch_recovery import NotTold, give_back
 from twinhive.federation.routing.move_mark import PrimaryMove
 from twinhive.hive.events.reader import position_at
 
@@ -200,7 +201,7 @@ class MovePrimary:
             return self._switching.fence(ports, table)
 
     def _switched(self, ports: WritePorts) -> bool:
-        with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease:
+        with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease, self._said_once(ports):
             self._give_back(ports)
             table = self._table(ports)
             if self._belongs(table):
@@ -210,16 +211,27 @@ class MovePrimary:
 
     def _give_back(self, ports: WritePorts) -> bool:
         """Give back what a call of this run, or of one before it, has overwritten; True where something was."""
-        calls = remembered_old(ports.replica_files, self.policy)
+        calls = remembered_old(ports.replica_files, self.policy, ports.source)
         # What was tried twice was read anew before the last try.
-        last = {values: call.event_id for call in calls for values in call.homes}
+        last = {place.values: call for call in calls for place in call.places}
         found = []
         for call in calls:
-            homes = {values: home for values, home in call.homes.items() if last[values] == call.event_id}
-            found += give_back(ports, self.name, call.event_id, homes)
+            places = tuple(place for place in call.places if last[place.values] is call)
+            found += give_back(ports, self.name, replace(call, places=places))
         for what in found:
             self.report(f"{what} was changed at the same time; it is as that change has left it")
         return bool(found)
+
+    @contextmanager
+    def _said_once(self, ports: WritePorts) -> Iterator[None]:
+        """Let what nobody knows of a call end a run once: the next one takes the log from here on."""
+        try:
+            yield
+        except NotTold as error:
+            self.report(str(error))
+            here = position_at(ports.source, ports.source.current_event_id())
+            remember_old(ports.replica_files, self.policy, replace(error.call, position=here))
+            raise
 
     def _finish(self, ports: WritePorts) -> bool:
         """Look at the old place once more, then take the mark of the move away; False where more has to be switched.
@@ -227,7 +239,7 @@ class MovePrimary:
         Raises ActNow for late files.
         """
         switching = self._switching
-        with hold_lease(ports, self._work, LeaseKind.PLACEMENT):
+        with hold_lease(ports, self._work, LeaseKind.PLACEMENT), self._said_once(ports):
             if self._give_back(ports):
                 return False
             if late := settle_old_place(ports, switching):

@@ -10,8 +10,7 @@ from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.core.ports import MetastoreReader
-from twinhive.federation.routing.log_tail import NEVER, LogTail, Reading, Touches
-from twinhive.hive.events.reader import position_at
+from twinhive.replication.notification_log.log_tail import NEVER, LogTail, Reading, Touches
 
 
 @dataclass(frozen=True)
@@ -102,18 +101,6 @@ def read_news(log: MetastoreReader, policy: Policy, begin: Position, log_id: str
     return CopyNews(policy.source.database, reading.tail)
 
 
-def newest_news(
-    log: MetastoreReader, policy: Policy, after_event: int, log_id: str, newest: int | None = None
-) -> CopyNews:
-    """Read what came after an event that was read a while ago, in as few calls as can be.
-
-    `newest` is the newest event as it was known just before; None: it is asked for.
-    """
-    reading = _reading(policy, Position(after_event), log_id)
-    _read_to(log, reading, log.current_event_id() if newest is None else newest)
-    return CopyNews(policy.source.database, reading.tail)
-
-
 @dataclass
 class NewsSinceList:
     """What the log tells since a list was made: each event is read once, however many pieces are published."""
@@ -131,10 +118,9 @@ class NewsSinceList:
         reading = _reading(policy, here, log_id)
         rows = log.events_after(here.event_id - 1, _AT_ONCE) if here.digest else []
         if not rows or rows[0].event_id != here.event_id:
-            newest = log.current_event_id()
-            if log.log_id() != log_id or newest < here.event_id:
+            reading.go_on(log)
+            if log.log_id() != log_id or reading.since == NEVER:
                 return None
-            _read_to(log, reading, newest)
         elif rows[0].position != here:
             return None
         else:
@@ -148,29 +134,14 @@ class NewsSinceList:
         What happens while that is put in place comes after the event of its marks, and is given back.
         """
         if not self._is_read:
-            _read_on(self.log, self.reading)
+            while rows := self.log.events_after(self.reading.end.event_id, _AT_ONCE):
+                for row in rows:
+                    self.reading.take(row)
         self._is_read = False
         return CopyNews(policy.source.database, self.reading.tail)
 
 
 _AT_ONCE = 300
-
-
-def _read_on(log: MetastoreReader, reading: Reading) -> None:
-    while rows := log.events_after(reading.end.event_id, _AT_ONCE):
-        for row in rows:
-            reading.take(row)
-
-
-def _read_to(log: MetastoreReader, reading: Reading, newest: int) -> None:
-    """Read on; what the log does not tell up to its newest event is said."""
-    _read_on(log, reading)
-    if newest < reading.begin:
-        reading.lose(f"the log ends with event {newest}", NEVER)
-    elif reading.end.event_id < newest:
-        # A log that was emptied is not one in which nothing has happened.
-        reading.lose(f"the log has no event {reading.end.event_id + 1}", newest)
-        reading.end = position_at(log, newest)
 
 
 def _reading(policy: Policy, begin: Position, log_id: str) -> Reading:

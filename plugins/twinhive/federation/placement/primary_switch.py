@@ -1,11 +1,12 @@
 """Let objects of a table be at home where their copies are: each must be there whole and fresh when it is switched."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Missing
-from twinhive.core.model.files import FileStatus, join, qualified
+from twinhive.core.model.files import join, qualified
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import DDL_TIME, Partition, Table
 from twinhive.core.model.placement.copy_marks import CLUSTER, CopyMark, DirectoryState
@@ -14,7 +15,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.core.model.tjson import from_text
-from twinhive.core.ports import FileReader, Lease, ReadPorts, WritePorts
+from twinhive.core.ports import Lease, ReadPorts, WritePorts
 from twinhive.core.ports.own_table_lookup import make_own_table
 from twinhive.federation.placement.copied_objects import Marked, values_of
 from twinhive.federation.placement.copy_freshness import is_ours, marked_objects, marks_table
@@ -26,14 +27,15 @@ from twinhive.federation.placement.former_locations import (
     remember_old,
 )
 from twinhive.federation.placement.marking_copies import in_pieces, objects_now, own_partition, write_marks
-from twinhive.federation.placement.placement_events import newest_news
+from twinhive.federation.placement.placement_events import read_news
 from twinhive.federation.placement.placement_layout import copies_directory, kept
 from twinhive.federation.placement.switch_recovery import give_back
 from twinhive.federation.placement.unused_copies import become_homes
 from twinhive.federation.routing.marks_table import MarksTable, marks_of, move_name
 from twinhive.federation.routing.move_mark import EVERY_CLUSTER, MOVE, PrimaryMove
 from twinhive.federation.routing.nested_directories import directory_states, states_like
-from twinhive.transfer.staged.listing import list_files
+from twinhive.hive.events.reader import position_at
+from twinhive.transfer.staged.listing import files_below
 
 
 @dataclass(frozen=True)
@@ -77,23 +79,24 @@ class Switching:
     def switch_partitions(self, ports: WritePorts, lease: Lease, table: Table) -> bool:
         """Switch the partitions that wait, by as few calls as can be; False when one is not what was copied."""
         for some in in_pieces(self.waiting(ports, table), self.policy.options.partitions_per_call):
-            event_id = ports.source.current_event_id()
+            here = position_at(ports.source, ports.source.current_event_id())
             _, there = objects_now(ports.replica, self.name, some)
-            homes = self._whole(ports, table, there, event_id)
+            call = self._whole(ports, table, there, here)
+            homes = call.homes
             if len(homes) < len(some):
                 return False
             become_homes(ports.replica_files, self.policy, homes.values())
             lease.confirm()
             if not self._alter_partitions(ports, there, homes):
                 return False
-            if give_back(ports, self.name, event_id, homes):
+            if give_back(ports, self.name, call):
                 return False
-            self._mark_at_home(ports, table, homes, event_id)
+            self._mark_at_home(ports, table, homes, here.event_id)
         return True
 
     def switch_table(self, ports: WritePorts, lease: Lease) -> bool:
         """Let the table belong to the other cluster, by one call; False when it is not what was copied."""
-        event_id = ports.source.current_event_id()
+        here = position_at(ports.source, ports.source.current_event_id())
         table = ports.replica.table(self.name)
         if table is None or self._marked(ports).move(table) != self.move:
             return False
@@ -103,14 +106,15 @@ class Switching:
             home = self.root
             ports.replica_files.make_directories(home)
             place = OldPlace(None, str(table.location), home, DirectoryState(0, 0), None)
-            remember_old(ports.replica_files, self.policy, BeforeSwitch(event_id, (place,)))
-        elif homes := self._whole(ports, table, {None: table}, event_id):
-            home = homes[None]
+            call = BeforeSwitch(here, (place,))
+            remember_old(ports.replica_files, self.policy, call)
         else:
+            call = self._whole(ports, table, {None: table}, here)
+        if (home := call.homes.get(None)) is None:
             return False
         become_homes(ports.replica_files, self.policy, [home])
         lease.confirm()
-        return self._alter_table(ports, table, home) and not give_back(ports, self.name, event_id, {None: home})
+        return self._alter_table(ports, table, home) and not give_back(ports, self.name, call)
 
     def _alter_partitions(self, ports: WritePorts, there: Mapping[Values, Marked], homes: Mapping[Values, str]) -> bool:
         """Switch partitions that are what was judged; False when one of them is not, by a last look right before."""
@@ -140,7 +144,7 @@ class Switching:
 
         The call itself is the one event that has touched them.
         """
-        news = newest_news(ports.source, self.policy, event_id, ports.source.log_id())
+        news = read_news(ports.source, self.policy, Position(event_id), ports.source.log_id())
         states = directory_states(ports.replica_files, homes.values(), deep=homes.values())
         touched = Counter(one.values for _, one in news.of(self.name.table))
         log_id, end, identity = news.tail.log_id, news.end.event_id, TableIdentity.of(table)
@@ -154,10 +158,8 @@ class Switching:
     def _marked(self, ports: ReadPorts) -> MarksTable:
         return marks_table(ports.source, self.policy)
 
-    def _whole(
-        self, ports: WritePorts, table: Table, there: Mapping[Values, Marked], event_id: int
-    ) -> dict[Values, str]:
-        """Return the new places of objects that hold, file by file, what these hold now; remember what they hold.
+    def _whole(self, ports: WritePorts, table: Table, there: Mapping[Values, Marked], here: Position) -> BeforeSwitch:
+        """Return the call for objects whose new places hold, file by file, what they hold now; write it down.
 
         The old files are listed before the directories are looked at: so they are those that were copied.
         """
@@ -169,10 +171,10 @@ class Switching:
             if mark.is_of(log_id, newest) and is_ours(mark, self.policy, self.name.table)
         }
         if not marks:
-            return {}
-        news = newest_news(ports.source, self.policy, min(mark.event_id for mark in marks.values()), log_id, newest)
+            return BeforeSwitch(here, ())
+        news = read_news(ports.source, self.policy, Position(min(mark.event_id for mark in marks.values())), log_id)
         places = {values: qualified(str(there[values].location), root) for values in marks}
-        old = statuses_below(ports.source_files, places)
+        old = files_below(ports.source_files, places)
         states = states_like(ports.source_files, {places[values]: mark.directory for values, mark in marks.items()})
         copies = states_like(ports.replica_files, {mark.location: mark.copy for mark in marks.values()})
         marks = {
@@ -182,15 +184,16 @@ class Switching:
             and copies.get(mark.location) == mark.copy
             and news.is_same(self.name.table, values, mark.event_id)
         }
-        new = statuses_below(ports.replica_files, {values: mark.location for values, mark in marks.items()})
+        new = files_below(ports.replica_files, {values: mark.location for values, mark in marks.items()})
         marks = {values: mark for values, mark in marks.items() if lengths(old[values]) == lengths(new[values])}
         held = (
             OldPlace(values, places[values], mark.location, mark.copy, known_files(old[values]))
             for values, mark in marks.items()
         )
+        call = BeforeSwitch(here, tuple(held))
         if marks:
-            remember_old(ports.replica_files, self.policy, BeforeSwitch(event_id, tuple(held)))
-        return {values: mark.location for values, mark in marks.items()}
+            remember_old(ports.replica_files, self.policy, call)
+        return call
 
 
 def _is_same(one: Marked | None, other: Marked | None) -> bool:
@@ -198,14 +201,6 @@ def _is_same(one: Marked | None, other: Marked | None) -> bool:
     if one is None or other is None:
         return False
     return replace(one, thrift="") == replace(other, thrift="") and from_text(one.thrift) == from_text(other.thrift)
-
-
-def statuses_below(files: FileReader, places: Mapping[Values, str]) -> dict[Values, dict[str, FileStatus]]:
-    """Return the files that readers see below directories, by their paths below these."""
-    found: dict[Values, dict[str, FileStatus]] = defaultdict(dict)
-    for values, relative, status in list_files(files, list(places.items())):
-        found[values][relative] = status
-    return {values: found[values] for values in places}
 
 
 def lengths(files: FilesBelow) -> dict[str, int]:

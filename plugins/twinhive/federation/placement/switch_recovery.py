@@ -2,14 +2,15 @@
 
 Who alters an object between the moment when it was read and the one when it was switched would lose that change
 without a word. The log has kept it, and what a run was about to switch is written down before: so the next run finds it
-as well, whatever became of this one. Nothing is given back that somebody has changed since.
+as well, whatever became of this one. Nothing is given back that somebody has changed since. Where the log has a gap, is
+another one, or has an event of that object that nobody can read, the move stops once, and says of what nobody knows.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from twinhive.core.model.changes.events import EventRow
+from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.changes.kinds import (
     AddPartitions,
     AlterPartitions,
@@ -23,16 +24,21 @@ from twinhive.core.model.changes.kinds import (
     OfPartitions,
     RenamePartition,
 )
+from twinhive.core.model.errors import ActNow, LogBroken, TwinhiveError
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.ports import EventLog, WritePorts
 from twinhive.federation.placement.copied_objects import Marked
+from twinhive.federation.placement.former_locations import BeforeSwitch
 from twinhive.federation.placement.marking_copies import objects_now
 from twinhive.hive.events.decoder import decode_event
-from twinhive.hive.events.event_types import EventType
+from twinhive.hive.events.event_errors import UnreadableEvent
+from twinhive.hive.events.event_scope import is_of_default_catalog
+from twinhive.hive.events.event_types import KNOWN_TYPES, EventType
+from twinhive.hive.events.reader import read_events
 
-_AT_ONCE = 300
+_EXAMPLES = 5
 _CHANGES = {
     EventType.ALTER_TABLE,
     EventType.ALTER_PARTITION,
@@ -44,53 +50,129 @@ _CHANGES = {
 }
 
 
-def give_back(ports: WritePorts, name: TableName, after_event: int, homes: Mapping[Values, str]) -> list[str]:
+class NotTold(ActNow):
+    """Nobody knows what a call has overwritten: the log does not tell. `call` is what it was about to do with that."""
+
+    def __init__(self, name: TableName, call: BeforeSwitch, why: str) -> None:
+        some = ", ".join(_called(name, values) for values in list(call.homes)[:_EXAMPLES])
+        super().__init__(
+            f"nobody knows what others have changed in {name} at the moment when it was switched",
+            found=f"{len(call.homes)} objects that were switched: {some}; {why}",
+            expected=f"a log that tells all since event {call.position.event_id}",
+            next_step="see whether columns and parameters of these objects are as their writers have left them, set "
+            "right what is not, then run the same command again: it goes on",
+        )
+        self.call = call
+
+
+def give_back(ports: WritePorts, name: TableName, call: BeforeSwitch) -> list[str]:
     """Write again what others have altered or made anew just before it was switched; return the names of that.
 
-    The objects were read after that event, and a call was about to give them these homes.
+    Raises NotTold, after that, where the log does not tell of all that the call has switched.
     """
-    overwritten = _overwritten(ports.source, name, after_event, homes)
-    _, now = objects_now(ports.source, name, overwritten)
-    lost = {values: one for values, one in overwritten.items() if values in now and _is_at(now[values], homes[values])}
+    if not call.homes:
+        return []
+    told = _Told(name, call.homes)
+    told.read(ports.source, call.position)
+    table, now = objects_now(ports.source, name, call.homes)
+    now |= {None: table} if table is not None and None in call.homes else {}
+    there = {values for values, one in now.items() if _is_at(one, call.homes[values])}
+    lost = {values: one for values, one in told.overwritten().items() if values in there}
     if partitions := [one for one in lost.values() if isinstance(one, Partition)]:
         ports.replica.alter_partitions(partitions)
     for one in lost.values():
         if isinstance(one, Table):
             ports.replica.alter_table(name, one)
-    return [str(name) if values is None else f"{name} {'/'.join(values)}" for values in lost]
+    if untold := told.untold() & there:
+        places = tuple(place for place in call.places if place.values in untold)
+        raise NotTold(name, replace(call, places=places), str(told.why))
+    return [_called(name, values) for values in lost]
 
 
-def _overwritten(log: EventLog, name: TableName, after_event: int, homes: Mapping[Values, str]) -> dict[Values, Marked]:
-    """Return what a call has written over, as others had left it; but what anybody has changed after the call."""
-    follows = _Left(name)
-    found: dict[Values, Marked] = {}
-    ours: dict[Values, Marked] = {}
-    for row in _rows_after(log, after_event, name):
-        change = decode_event(row).change
-        for values, one in _after(change, name).items():
-            if values not in ours and _is_at(one, homes.get(values)):
-                ours[values] = one
-                found |= {values: follows.objects[values]} if values in follows.objects else {}
-        follows.take(change)
-    return {values: one for values, one in found.items() if follows.objects.get(values) is ours[values]}
+def _called(name: TableName, values: Values) -> str:
+    return str(name) if values is None else f"{name} {'/'.join(values)}"
+
+
+@dataclass
+class _Told:
+    """What the log tells of objects since they were read to be switched.
+
+    ours   what the call has left of each
+    found  what it has written over, as others had left it
+    blind  of these nobody knows what it has written over
+    why    the log tells not all, None where it does
+    """
+
+    name: TableName
+    homes: Mapping[Values, str]
+    why: str | None = None
+    ours: dict[Values, Marked] = field(default_factory=dict)
+    found: dict[Values, Marked] = field(default_factory=dict)
+    blind: set[Values] = field(default_factory=set)
+    _left: "_Left" = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with what was read: nobody has left anything since."""
+        self._left = _Left(self.name)
+
+    def read(self, log: EventLog, begin: Position) -> None:
+        """Read all that came after an event; what is not told is said."""
+        try:
+            for row in read_events(log, begin):
+                if _is_about(row, self.name):
+                    self._note(row)
+        except LogBroken as error:
+            self._lose(error)
+
+    def overwritten(self) -> dict[Values, Marked]:
+        """Return what the call has written over; but what anybody has changed after the call."""
+        return {
+            values: one for values, one in self.found.items() if self._left.objects.get(values) is self.ours[values]
+        }
+
+    def untold(self) -> set[Values]:
+        """Return of what nobody knows whether it was written over, or changed again since."""
+        if self.why is None:
+            return set()
+        forgotten = {values for values in self.found if values not in self._left.objects}
+        return (self.homes.keys() - self.ours.keys()) | self.blind | forgotten
+
+    def _note(self, row: EventRow) -> None:
+        try:
+            change = decode_event(row).change
+        except UnreadableEvent as error:
+            if (row.table or self.name.table).lower() == self.name.table:
+                self._lose(error)
+            return  # of a rename nobody reads the old name: it is taken for an event of the new one alone
+        for values, one in _after(change, self.name).items():
+            if values not in self.ours and _is_at(one, self.homes.get(values)):
+                self.ours[values] = one
+                if values in self._left.objects:
+                    self.found[values] = self._left.objects[values]
+                elif self.why is not None:
+                    self.blind.add(values)
+        self._left.take(change)
+
+    def _lose(self, error: TwinhiveError) -> None:
+        self.why = self.why or str(error.words.what)
+        self._left = _Left(self.name)
 
 
 def _is_at(one: Marked, home: str | None) -> bool:
     return home is not None and str(one.location).rstrip("/") == home.rstrip("/")
 
 
-def _rows_after(log: EventLog, after_event: int, name: TableName) -> Iterator[EventRow]:
-    """Yield the events that change a table or its partitions, and the other alterations of its database.
+def _is_about(row: EventRow, name: TableName) -> bool:
+    """True for what may change a table or its partitions, and for the other alterations of its database.
 
     A rename is filed under the new name alone.
     """
-    while rows := log.events_after(after_event, _AT_ONCE):
-        for row in rows:
-            after_event = row.event_id
-            if (row.database or "").lower() != name.database or row.event_type not in _CHANGES:
-                continue
-            if (row.table or "").lower() == name.table or row.event_type == EventType.ALTER_TABLE:
-                yield row
+    if not is_of_default_catalog(row) or (row.database or name.database).lower() != name.database:
+        return False
+    is_named = (row.table or name.table).lower() == name.table
+    return row.event_type == EventType.ALTER_TABLE or (
+        is_named and (row.event_type in _CHANGES or row.event_type not in KNOWN_TYPES)
+    )
 
 
 def _after(change: Change, name: TableName) -> dict[Values, Marked]:

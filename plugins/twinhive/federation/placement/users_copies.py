@@ -28,7 +28,7 @@ from twinhive.federation.placement.marking_copies import in_pieces
 from twinhive.federation.placement.placement_events import CopyNews
 from twinhive.hive.events.reader import position_at
 from twinhive.replication.replica.root_directories import check_copies_root, partitions_around
-from twinhive.transfer.staged.listing import list_files
+from twinhive.transfer.staged.listing import files_below
 from twinhive.transfer.staged.staged_files import CopyItem
 
 _EXAMPLES = 3
@@ -91,9 +91,7 @@ class TakeCopies:
             )
         for some in in_pieces(found.needed, self.policy.options.batch_objects):
             places = {one: join(self.directory, one.partition) if one.partition else self.directory for one in some}
-            theirs: dict[CopyObject, dict[str, FileStatus]] = {one: {} for one in some}
-            for one, relative, status in list_files(ports.replica_files, list(places.items())):
-                theirs[one][relative] = status
+            theirs = files_below(ports.replica_files, places)
             originals = listed_files(ports.source_files, some)
             pairs = [(one, originals[one], theirs[one]) for one in some]
             yield from in_threads(lambda pair: self._compare(ports, *pair), pairs, self.policy.options.copy_threads)

@@ -10,8 +10,8 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
 from twinhive.core.model.placement.touches import Values
 from twinhive.core.ports import MetastoreReader
-from twinhive.federation.routing.log_tail import NEVER, LogTail, Reading
 from twinhive.hive.events.reader import position_at
+from twinhive.replication.notification_log.log_tail import NEVER, LogTail, Reading
 
 StatesOf = Callable[[Mapping[str, DirectoryState]], Mapping[str, DirectoryState]]
 """Directories as they are now, by their paths: by one look at each directory around those of which a state is known."""

@@ -4,19 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from twinhive.core.model.changes.contents import SourceFile
-from twinhive.core.model.changes.events import EventRow, Position
-from twinhive.core.model.errors import ActNow, LogBroken, Missing, TryAgain
+from twinhive.core.model.errors import ActNow, Missing, TryAgain
 from twinhive.core.model.files import is_elsewhere, qualified
 from twinhive.core.model.marks import without_marks
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Partition, Table
-from twinhive.core.model.placement.touches import touches_of
 from twinhive.core.model.thrift_objects import named_locations
 from twinhive.core.ports import FileReader, MetastoreReader
-from twinhive.hive.events.decoder import decode_event
-from twinhive.hive.events.event_errors import UnreadableEvent
-from twinhive.hive.events.event_types import EventType
-from twinhive.hive.events.reader import position_at, read_events
+from twinhive.hive.events.reader import position_at
+from twinhive.replication.notification_log.log_tail import is_touched
 from twinhive.statements.table_exports.export_metadata import Described, refuse_kind
 from twinhive.statements.table_exports.listed_files import ListingSums
 from twinhive.transfer.staged.listing import list_files
@@ -61,7 +57,7 @@ def read_table_files(
         places = _places(described, files)
         refuse(described, places)
         listed = keep(listed_items(files, name, places))
-        if not _is_touched(metastore, begin, name):
+        if not is_touched(metastore, name, begin):
             return TableFiles(begin.event_id, described, places, listed)
     raise TryAgain(
         f"{name} changes faster than it can be read",
@@ -160,21 +156,3 @@ def _places(described: Described, files: FileReader) -> dict[str, str]:
             )
         places[directory] = place
     return places
-
-
-def _is_touched(metastore: MetastoreReader, begin: Position, name: TableName) -> bool:
-    """True when the log has a change of the table after an event, or something that nobody can read."""
-    try:
-        return any(_touches(row, name) for row in read_events(metastore, begin))
-    except LogBroken:
-        return True
-
-
-def _touches(row: EventRow, name: TableName) -> bool:
-    # The row of a rename names the database that the table has come into.
-    if not row.table or ((row.database or "").lower() != name.database and row.event_type != EventType.ALTER_TABLE):
-        return False
-    try:
-        return any(touch.table == name for touch in touches_of(decode_event(row).change))
-    except UnreadableEvent:
-        return row.table.lower() == name.table

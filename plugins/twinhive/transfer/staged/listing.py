@@ -33,6 +33,14 @@ def list_files(
                 yield owner, path, entry
 
 
+def files_below(files: FileReader, places: Mapping[Owner, str]) -> dict[Owner, dict[str, FileStatus]]:
+    """Return the files below directories by their paths there, as `list_files` finds them, for each owner."""
+    found: dict[Owner, dict[str, FileStatus]] = {owner: {} for owner in places}
+    for owner, relative, status in list_files(files, list(places.items())):
+        found[owner][relative] = status
+    return found
+
+
 def list_each(
     files: FileReader, roots: Sequence[tuple[Owner, str]]
 ) -> Iterator[tuple[Owner, Iterator[tuple[str, FileStatus]]]]:

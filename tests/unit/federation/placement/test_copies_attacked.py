@@ -16,6 +16,7 @@ from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.support.worlds.kept_marks import kept_marks, mark_on
 from tests.unit.federation.placement.test_copies import CHANGES, a_quiet_world, a_world
 from tests.unit.federation.placement.test_copies_histories import Users
+from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import TwinhiveError
 from twinhive.core.model.placement.copy_marks import LONGEST, CopyMark, DirectoryState
 from twinhive.core.model.placement.kept_copies import KeptCopies
@@ -24,7 +25,7 @@ from twinhive.core.step.step_base import Work
 from twinhive.federation.placement.copied_objects import values_of
 from twinhive.federation.placement.copy_objects import CopyObjects
 from twinhive.federation.placement.list_copies import ListCopies
-from twinhive.federation.placement.placement_events import newest_news
+from twinhive.federation.placement.placement_events import read_news
 from twinhive.federation.placement.publish_copies import PublishCopies
 from twinhive.federation.placement.retire import RetirePlacement
 from twinhive.federation.routing.nested_directories import states_like
@@ -171,7 +172,7 @@ class TwoClusters:
                 if mark is None:
                     continue
                 table = (one.table if keys else one.name).table
-                news = newest_news(world.metastore, world.placement, mark.event_id, "log-east")
+                news = read_news(world.metastore, world.placement, Position(mark.event_id), "log-east")
                 state = states_like(world.files, {str(one.location): mark.directory}).get(str(one.location))
                 if state == mark.directory and news.is_same(table, values_of(one), mark.event_id):
                     assert contents(world.north, mark.location) == contents(world.files, str(one.location))

@@ -103,10 +103,10 @@ def one_of(world: CopiesWorld, table: str) -> Any:
     return world.users.partition("orders", ("1",)) if table == "orders" else world.users.table(table)
 
 
-def killed_in_the_switch(world: CopiesWorld, table: str, end: Exception) -> None:
+def killed_in_the_switch(world: CopiesWorld, table: str, end: Exception, act: Callable[[], None] | None = None) -> None:
     """Let a user alter an object between our last look and our call, and the process end before it has read the log."""
     of_table = table == "plain"
-    at_the_switch(world, lambda: alter(world, table, "first"), of_table=of_table)
+    at_the_switch(world, act or (lambda: alter(world, table, "first")), of_table=of_table)
     with pytest.MonkeyPatch.context() as patched, pytest.raises(type(end)):
         patched.setattr(primary_switch, "give_back", lambda *_: (_ for _ in ()).throw(end))
         move(world, table)

@@ -1,6 +1,6 @@
 """What the log does not tell speaks against the copies that it concerns alone, for each who reads it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from tests.support.worlds.copies_world import CopiesWorld
 from twinhive.core.model.changes.events import Position
 from twinhive.federation.placement.copies_status import copies_of
-from twinhive.federation.placement.placement_events import newest_news, read_news
+from twinhive.federation.placement.placement_events import read_news
 from twinhive.federation.routing.freshness import FollowedLog, Freshness
 
 
@@ -108,13 +108,9 @@ def test_an_emptied_log_is_not_a_quiet_one() -> None:
     world.users.insert("plain", None, {"g": b"more"})
     newest = world.metastore.current_event_id()
     world.metastore._log.expire(newest)
-    for news in (
-        newest_news(world.metastore, world.placement, begin, "log-east"),
-        newest_news(world.metastore, world.placement, begin, "log-east", newest),
-        read_news(world.metastore, world.placement, Position(begin), "log-east"),
-    ):
-        assert (news.end.event_id, news.is_whole) == (newest, False)
-        assert not news.is_same("plain", None, begin) and news.is_same("plain", None, newest)
+    news = read_news(world.metastore, world.placement, Position(begin), "log-east")
+    assert (news.end.event_id, news.is_whole) == (newest, False)
+    assert not news.is_same("plain", None, begin) and news.is_same("plain", None, newest)
 
 
 def test_rows_that_are_missing_and_rows_that_come_twice_are_read_past() -> None:
@@ -127,11 +123,47 @@ def test_rows_that_are_missing_and_rows_that_come_twice_are_read_past() -> None:
     log.rows = [row for row in log.rows if row.event_id != gone]
     log.rows.insert(-3, log.rows[-4])
     twice = log.rows[-4].event_id
-    for news in (
-        newest_news(world.metastore, world.placement, begin, "log-east"),
-        read_news(world.metastore, world.placement, Position(begin), "log-east"),
-    ):
-        assert news.end.event_id == world.metastore.current_event_id()
-        assert news.not_told("other", begin) and news.not_told("other", gone - 1) and news.not_told("other", twice)
-        assert news.not_told("other", twice + 1) is None
-        assert not news.is_same("plain", None, twice + 1)
+    news = read_news(world.metastore, world.placement, Position(begin), "log-east")
+    assert news.end.event_id == world.metastore.current_event_id()
+    assert news.not_told("other", begin) and news.not_told("other", gone - 1) and news.not_told("other", twice)
+    assert news.not_told("other", twice + 1) is None
+    assert not news.is_same("plain", None, twice + 1)
+
+
+def events_expire(world: CopiesWorld) -> None:
+    world.users.insert("plain", None, {"g": b"more"})
+    world.metastore._log.expire(world.metastore.current_event_id() - 1)
+
+
+def an_id_comes_twice(world: CopiesWorld) -> None:
+    world.users.insert("plain", None, {"g": b"more"})
+    rows = world.metastore._log.rows
+    rows.insert(-1, rows[-2])
+
+
+def it_goes_back(world: CopiesWorld) -> None:
+    log = world.metastore._log
+    rows, last = list(log.rows), log.last_event_id
+    world.users.insert("plain", None, {"g": b"more"})
+    world.settle()
+    log.rows[:], log.last_event_id = rows, last
+
+
+BROKEN: dict[str, Callable[[CopiesWorld], object]] = {
+    "events have expired": events_expire,
+    "an id is there twice": an_id_comes_twice,
+    "a metastore is restored": it_goes_back,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_all_is_copied_anew_where_the_log_does_not_tell(name: str) -> None:
+    world = a_world()
+    BROKEN[name](world)
+    told = list(copies_of(world.ports(), world.placement))
+    assert all(copy.stale for table in told for copy in table.copies if table.name.table == "plain")
+    listed = world.run()["list_copies"]
+    assert (listed.fresh, listed.unmarked, listed.needed) == (0, 2, 2)
+    world.metastore._log.rows[:] = list({row.event_id: row for row in world.metastore._log.rows}.values())
+    world.settle()
+    world.assert_complete("plain", "other")

@@ -10,7 +10,7 @@ from twinhive.core.model.names import TableName
 from twinhive.core.model.placement.copy_marks import CopyMark, DirectoryState
 from twinhive.core.model.thrift_objects import TableIdentity
 from twinhive.federation.routing.freshness import FollowedLog, read_tail
-from twinhive.federation.routing.log_tail import LogTail
+from twinhive.replication.notification_log.log_tail import LogTail
 
 VALUES = (None, ("1",), ("3",), ("a b/c:ü",), ("9",))
 

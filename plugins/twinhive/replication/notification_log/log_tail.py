@@ -1,7 +1,7 @@
-"""What a log tells of objects since an event: the one rule for those who route and for those who copy.
+"""What a log tells of objects since an event: the one rule for those who route, copy and export.
 
-An event that nobody can read, and a gap in the log, speak against copies that are older than they are, of the tables
-that they may concern: against no others.
+An event that nobody can read, and a gap in the log, speak against what is older than they are, of the tables that they
+may concern: against no others. A log that is not the one it was speaks against everything.
 """
 
 from collections import defaultdict
@@ -165,6 +165,14 @@ class Reading:
             else:
                 self._touches[one.table].append((row.event_id, one))
             self.count += 1
+
+
+def is_touched(log: EventLog, table: TableName, begin: Position) -> bool:
+    """True when a table may have changed after an event: the log tells so, or does not tell all."""
+    reading = Reading("", begin.event_id, begin, table.database, lambda name: name == table)
+    reading.go_on(log)
+    tail = reading.tail
+    return bool(tail.touches.get(table)) or tail.not_told(table, begin.event_id) is not None
 
 
 def _told_by(row: EventRow, database: str | None, asked: Callable[[TableName], bool]) -> Iterator[Touch | Wide]:
