@@ -37,6 +37,8 @@ class _NameWalk:
     def struct(self, at: int, struct: Struct) -> int:
         """Walk a struct's fields and return where it ends."""
         raw, fields = self._raw, looked_into(struct, self._roles)
+        if not fields:
+            return end_of(raw, at)
         own: list[FoundText] = []
         while code := raw[at]:
             field = fields.get(_SHORT(raw, at + 1)[0])

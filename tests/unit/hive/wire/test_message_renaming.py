@@ -140,6 +140,12 @@ def test_equal_names_touch_nothing() -> None:
     assert renamed(asked, Renames({"shop": "shop"})) is asked
 
 
+def test_an_answer_that_holds_no_names_is_passed_over_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("twinhive.hive.wire.walking.end_of_value", None)
+    message = answer("get_partition_names", ["day=1", "shop=shop"])
+    assert renamed(message, Renames({"shop": "w"})).raw == message.raw
+
+
 def test_other_texts_can_be_rewritten_one_by_one() -> None:
     parts = [Partition([str(day)], "a", "t", sd=StorageDescriptor([], f"hdfs://east/t/{day}")) for day in range(3)]
     sent = rewritten(
