@@ -21,7 +21,7 @@ from twinhive.federation.gateway.remote_pool import Remote
 from twinhive.federation.gateway.remote_tables.external_tables import CHANGES, with_external_tables
 from twinhive.federation.gateway.request_names import named_in, renames_of
 from twinhive.federation.gateway.streamed_answers import HandOn, PieceSink
-from twinhive.federation.gateway.struct_edits import error_text, texts_at, with_entries
+from twinhive.federation.gateway.struct_edits import error_text, texts_at
 from twinhive.federation.gateway.view_answers import (
     Here,
     ViewRefusedError,
@@ -38,8 +38,6 @@ from twinhive.hive.wire.renames import Renames
 from twinhive.hive.wire.stream_reader import LongAnswer
 from twinhive.hive.wire.thrift_message import STOP, WireError, WireMessage, call
 
-_PARAMETERS = {"get_table_req": (0, 1, 9)}
-"""Where a table's parameters stand in an answer."""
 _SLOW = 4 << 20
 """An answer of more bytes is renamed in pieces: of 32 MB it takes a quarter of a second, in which others go on."""
 _ALL_DATABASES = call("get_all_databases", 0, STOP)
@@ -113,9 +111,8 @@ class RemoteCalls:
 
         Tables are EXTERNAL.
         """
-        answer = with_external_tables(with_its_words_told(answer, definition, remote.name))
-        path = _PARAMETERS.get(answer.head.method)
-        return answer if path is None else with_entries(answer, path, self._shared.describe(definition))
+        answer = with_its_words_told(answer, definition, remote.name)
+        return with_external_tables(answer, self._shared.describe(definition))
 
     def unanswered(self, request: WireMessage, definition: Definition, remote: Remote, text: str) -> CallOutcome:
         """Answer a call that a remote has not answered, and note that."""

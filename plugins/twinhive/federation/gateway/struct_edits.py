@@ -1,10 +1,9 @@
 """Change one field of a message's struct and leave all other bytes as they are."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from struct import Struct as Packing
 from struct import error as PackingError
-from typing import Final
+from typing import Final, NamedTuple
 
 from twinhive.hive.wire.method_table import LIST, MAP, STRING, STRUCT
 from twinhive.hive.wire.thrift_message import MessageKind, WireError, WireMessage
@@ -16,8 +15,7 @@ _FIELD: Final = Packing("!bh")
 _TEXTS: Final = bytes((STRING, STRING))
 
 
-@dataclass(frozen=True, slots=True)
-class FieldPlace:
+class FieldPlace(NamedTuple):
     """Where a field's value stands; its type and number are the three bytes before it."""
 
     code: int
@@ -78,10 +76,14 @@ def without(message: WireMessage, path: Sequence[int]) -> WireMessage:
 
 def text_at(message: WireMessage, path: Sequence[int]) -> str | None:
     """Return a text, None where there is none."""
-    place = place_of(message, path) if path else None
+    return text_of(message.raw, place_of(message, path))
+
+
+def text_of(raw: bytes, place: FieldPlace | None) -> str | None:
+    """Return a text, None where there is none."""
     if place is None or place.code != STRING:
         return None
-    return message.raw[place.begin + 4 : place.end].decode("utf-8", "surrogateescape")
+    return raw[place.begin + 4 : place.end].decode("utf-8", "surrogateescape")
 
 
 def texts_at(message: WireMessage, path: Sequence[int]) -> tuple[str, ...] | None:
@@ -155,13 +157,17 @@ def joined_lists(messages: Sequence[WireMessage], path: Sequence[int]) -> WireMe
 
 def entries_at(message: WireMessage, path: Sequence[int]) -> dict[str, str]:
     """Return a map of texts; none where there is no such map."""
-    place = place_of(message, path)
-    if place is None or place.code != MAP or message.raw[place.begin : place.begin + 2] != _TEXTS:
-        return {}
+    return entries_of(message.raw, place_of(message, path)) or {}
+
+
+def entries_of(raw: bytes, place: FieldPlace | None) -> dict[str, str] | None:
+    """Return a map of texts, None where there is none."""
+    if place is None or place.code != MAP or raw[place.begin : place.begin + 2] != _TEXTS:
+        return None
     texts, at = [], place.begin + 6
     while at < place.end:
-        end = end_of_value(message.raw, STRING, at)
-        texts.append(message.raw[at + 4 : end].decode("utf-8", "surrogateescape"))
+        end = at + 4 + _INT.unpack_from(raw, at)[0]
+        texts.append(raw[at + 4 : end].decode("utf-8", "surrogateescape"))
         at = end
     return dict(zip(texts[::2], texts[1::2], strict=True))
 
@@ -184,9 +190,9 @@ def _encoded(entries: Mapping[str, str]) -> bytes:
     return b"".join(_text(key) + _text(value) for key, value in entries.items())
 
 
-def with_map(message: WireMessage, path: Sequence[int], entries: Mapping[str, str]) -> WireMessage:
-    """Put a map of texts into a struct, in the place of one that may be there. Raises WireError without the struct."""
-    return _with_field(message, path, MAP, _TEXTS + _INT.pack(len(entries)) + _encoded(entries))
+def entries_field(number: int, entries: Mapping[str, str]) -> bytes:
+    """Encode a field that holds a map of texts."""
+    return _FIELD.pack(MAP, number) + _TEXTS + _INT.pack(len(entries)) + _encoded(entries)
 
 
 def with_text(message: WireMessage, path: Sequence[int], text: str) -> WireMessage:

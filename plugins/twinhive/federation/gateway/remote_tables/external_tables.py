@@ -4,21 +4,24 @@ By these words clients decide whether they delete files themselves: Spark's TRUN
 metastore after they have deleted, or not at all.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from twinhive.federation.gateway.struct_edits import (
     elements_at,
     entries_at,
+    entries_field,
+    entries_of,
+    fields_of,
     place_of,
     text_at,
+    text_of,
     with_elements,
-    with_map,
-    with_struct,
     with_text,
 )
 from twinhive.hive.wire.renamed_chunks import StructChanges
-from twinhive.hive.wire.thrift_message import Head, MessageKind, WireMessage
+from twinhive.hive.wire.thrift_message import STOP, WireMessage, text_field
 
 EXTERNAL: Final = "EXTERNAL_TABLE"
 _MANAGED: Final = "MANAGED_TABLE"
@@ -33,15 +36,16 @@ _TABLES: Final = (0, 1)
 _PARAMETERS, _TYPE = 9, 12
 _TYPE_OF_A_ROW: Final = 3
 """In `TableMeta`."""
-_NO_HEAD: Final = Head(MessageKind.REPLY, "", 0)
+_NOTHING_MORE: Final = MappingProxyType[str, str]({})
 
 
-def with_external_tables(answer: WireMessage) -> WireMessage:
-    """Return an answer with its tables as clients are told of them."""
+def with_external_tables(answer: WireMessage, more: Mapping[str, str] = _NOTHING_MORE) -> WireMessage:
+    """Return an answer with its tables as clients are told of them; `more` are parameters of one that is alone."""
     if answer.head.method not in (_ONE, _LIST) or (place := place_of(answer, _TABLES)) is None:
         return answer
     if answer.head.method == _ONE:
-        return with_struct(answer, _TABLES, _external(answer.raw[place.begin : place.end]))
+        begin, end, raw = place.begin, place.end, answer.raw
+        return WireMessage(answer.head, raw[:begin] + _external(raw[begin:end], more) + raw[end:], answer.at)
     return with_elements(answer, _TABLES, [_external(one) for one in elements_at(answer, _TABLES)])
 
 
@@ -67,17 +71,21 @@ def deleted_by_clients(answer: WireMessage) -> str | None:
     return next((f"{key}={parameters[key]}" for key in (_TABLE_TYPE, _STORAGE_HANDLER) if key in parameters), None)
 
 
-def _external(table: bytes) -> bytes:
+def _external(table: bytes, more: Mapping[str, str] = _NOTHING_MORE) -> bytes:
     """Return an encoded table as clients are told of it; with some of its fields only, these."""
-    one = WireMessage(_NO_HEAD, table, 0)
-    kind, parameters = text_at(one, (_TYPE,)), entries_at(one, (_PARAMETERS,))
-    told = {key: value for key, value in parameters.items() if key not in _PURGING}
+    fields = dict(fields_of(table, 0))
+    kind, parameters = text_of(table, fields.get(_TYPE)), entries_of(table, fields.get(_PARAMETERS))
+    told = {key: value for key, value in (parameters or {}).items() if key not in _PURGING}
+    changed = {}
     if kind not in _VIEWS and (kind is not None or parameters):
         told["EXTERNAL"] = "TRUE"
-        if parameters.get(_TABLE_TYPE, "").lower() == "iceberg":
+        if told.get(_TABLE_TYPE, "").lower() == "iceberg":
             told["gc.enabled"] = "false"
-        one = with_text(one, (_TYPE,), EXTERNAL)
-    return (one if told == parameters else with_map(one, (_PARAMETERS,), told)).raw
+        changed[_TYPE] = text_field(_TYPE, EXTERNAL)
+    if told or parameters is not None:
+        changed[_PARAMETERS] = entries_field(_PARAMETERS, {**told, **more})
+    kept = (table[place.begin - 3 : place.end] for number, place in fields.items() if number not in changed)
+    return b"".join((*kept, *changed.values(), STOP))
 
 
 CHANGES: Final[StructChanges] = {"Table": _external}
