@@ -9,6 +9,8 @@ from twinhive.hive.wire.stream_reader import ComingAnswer
 
 _LOOKS: Final = 4
 """In the seconds of a deadline: it is told at most a fourth of them late."""
+_HELD_SECONDS: Final = 0.002
+"""Java sends eight kilobytes at a time: so long some of them are held, to be looked at together."""
 
 
 class PieceSink(Protocol):
@@ -41,6 +43,7 @@ class PassingOn:
         self._sink: PieceSink
         self._stopped: asyncio.Future[None]
         self._timer: asyncio.TimerHandle
+        self._holding: asyncio.TimerHandle | None = None
         self._looks = 0
         """Since something came."""
 
@@ -73,11 +76,25 @@ class PassingOn:
         finally:
             link.taker = None
             self._timer.cancel()
+            if self._holding is not None:
+                self._holding.cancel()
 
     def _take(self, data: bytes) -> None:
+        if data and self._coming.holds(data):
+            if self._holding is None:
+                self._holding = asyncio.get_running_loop().call_later(_HELD_SECONDS, self._hand_on)
+            return
+        self._hand_on(data)
+        if not data:
+            error = self._link.error
+            ended = EOFError("the stream ended in the middle of a message")
+            self._stop(error if isinstance(error, Exception) else ended)
+
+    def _hand_on(self, data: bytes = b"") -> None:
+        if self._holding is not None:
+            self._holding.cancel()
+            self._holding = None
         try:
-            if not data:
-                raise self._link.error or EOFError("the stream ended in the middle of a message")
             if piece := self._coming.after(data):
                 self._sink.write(piece)
         except Exception as error:

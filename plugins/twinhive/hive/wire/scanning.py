@@ -12,12 +12,13 @@ from typing import Final
 from twinhive.hive.wire.field_roles import looked_into
 from twinhive.hive.wire.method_table import LIST, MAP, SET, STRING, STRUCT, STRUCTS, Field, Kind, Struct
 from twinhive.hive.wire.roles import Role
-from twinhive.hive.wire.thrift_message import WireError
+from twinhive.hive.wire.thrift_message import STOP, WireError
 from twinhive.hive.wire.thrift_skip import FIXED, Short, StructRun, end_of
 
 _SHORT: Final = Packing("!h").unpack_from
 _INT: Final = Packing("!i").unpack_from
 _LARGE: Final = 1 << 14
+_MANY: Final = 1 << 15
 _DEEPEST: Final = 64
 _MOST_STEPS: Final = 20_000
 _BYTES_PER_STEP: Final = 1_024
@@ -92,11 +93,19 @@ class StructScan:
         self.is_paused = False
         """More can be read of what was fed already: then `feed` is called again, with nothing."""
 
+    def holds(self, data: bytes) -> bool:
+        """Take some bytes, to be read with those that come next: `feed` takes as long again for few as for many.
+
+        False where they should be fed instead, for they are many, or may be the last: a struct ends with a zero.
+        """
+        if len(self._waiting) + len(data) >= _MANY or data.endswith(STOP):
+            return False
+        self._hold(data)
+        return True
+
     def feed(self, data: bytes) -> bool:
         """Read on with more bytes; say whether the struct has ended. Raises WireError."""
-        self._waiting += data
-        self._read += len(data)
-        self._pieces += bool(data)
+        self._hold(data)
         self.is_paused = False
         if len(self.window) + len(self._waiting) >= self._needed:
             self.window += self._waiting
@@ -111,6 +120,11 @@ class StructScan:
         if self._levels and self._read > self._most:
             raise WireError(f"a message of more than {self._most} bytes")
         return self.ended
+
+    def _hold(self, data: bytes) -> None:
+        self._waiting += data
+        self._read += len(data)
+        self._pieces += bool(data)
 
     @property
     def ended(self) -> bool:

@@ -218,6 +218,10 @@ class ComingAnswer:
         for at in range(0, len(self._begun), _CHUNK):
             yield self.after(self._begun[at : at + _CHUNK])
 
+    def holds(self, data: bytes) -> bool:
+        """Take bytes that are worth no look before more have come; False where `after` is to take them."""
+        return self._pieces.holds(data)
+
     def after(self, data: bytes) -> bytes:
         """Return what can be sent on now that these bytes have come. Raises WireError."""
         if self._pieces.feed(data):

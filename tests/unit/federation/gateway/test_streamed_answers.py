@@ -9,7 +9,9 @@ from hive_metastore import ttypes
 
 from tests.support.wire.wire_messages import answer
 from twinhive.federation.connector_api.byte_links import ByteLink
+from twinhive.federation.gateway import streamed_answers
 from twinhive.federation.gateway.streamed_answers import PassingOn
+from twinhive.hive.wire import scanning
 from twinhive.hive.wire.message_renaming import renamed
 from twinhive.hive.wire.renames import Renames
 from twinhive.hive.wire.stream_reader import LongAnswer, MessageReader
@@ -27,14 +29,14 @@ class Sink:
     most: int
     got: bytes = b""
     is_full: bool = False
-    _pieces: int = field(default=0)
+    pieces: int = field(default=0)
 
     def write(self, data: bytes) -> None:
         """Take a piece; more than it is full of is a mistake of whoever gives it."""
         assert not self.is_full
         self.got += data
-        self._pieces += 1
-        self.is_full = self._pieces % self.most == 0
+        self.pieces += 1
+        self.is_full = self.pieces % self.most == 0
 
 
 async def _passed(sink: Sink, renames: Renames, send: Callable[[ByteLink], None], seconds: float = 30.0) -> bytes:
@@ -54,9 +56,8 @@ async def _passed(sink: Sink, renames: Renames, send: Callable[[ByteLink], None]
     return reader.held + link.held()
 
 
-def _in_pieces(link: ByteLink) -> None:
+def _in_pieces(link: ByteLink, raw: bytes = MESSAGE.raw + b"\x80") -> None:
     """Send the rest, a piece at each turn of the loop, and the beginning of something else with the last one."""
-    raw = MESSAGE.raw + b"\x80"
     loop = asyncio.get_running_loop()
 
     def send(at: int) -> None:
@@ -74,6 +75,18 @@ def test_nothing_is_lost_or_doubled_however_often_the_taker_is_full(most: int, r
     behind = asyncio.run(_passed(sink, renames, _in_pieces))
     assert sink.got == renamed(MESSAGE, renames).raw
     assert behind == b"\x80"
+
+
+@pytest.mark.parametrize("renames", [BACK, Renames()], ids=["renamed", "as it is"])
+def test_small_pieces_are_looked_at_together_and_the_last_one_at_once(
+    renames: Renames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streamed_answers, "_HELD_SECONDS", 100.0)
+    monkeypatch.setattr(scanning, "_MANY", 10 * PIECE)
+    sink = Sink(1_000_000)
+    behind = asyncio.run(_passed(sink, renames, lambda link: _in_pieces(link, MESSAGE.raw), seconds=3.0))
+    assert (sink.got, behind) == (renamed(MESSAGE, renames).raw, b"")
+    assert sink.pieces < len(MESSAGE.raw) // PIECE // 2
 
 
 def test_all_of_it_may_have_come_before() -> None:
