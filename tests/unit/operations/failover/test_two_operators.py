@@ -16,6 +16,7 @@ from twinhive.core.model.errors import ActNow, LeaseHeld, LeaseLost, Promoted
 from twinhive.core.model.failover.fence import COMMAND, QUOTA
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.marks import PHASE
+from twinhive.core.step.promotion_note import promotion_note
 from twinhive.core.step.replica_lease import lease_directory
 from twinhive.operations.actions.unlock import Unlock
 from twinhive.operations.failover.fence.fence_removal import AbortFailover
@@ -41,14 +42,14 @@ def phase(fenced: Followed) -> str:
 
 
 class Meanwhile:
-    """Pass everything on to a port; something else happens before the first call of one of its methods."""
+    """Pass everything on to a port; something else happens before a call of one of its methods, the first as a rule."""
 
-    def __init__(self, port: Any, method: str, act: Callable[[], object]) -> None:
-        self._port, self._method, self._act = port, method, [act]
+    def __init__(self, port: Any, method: str, act: Callable[[], object], *, passes: int = 0) -> None:
+        self._port, self._method, self._acts = port, method, iter([*[lambda: None] * passes, act])
 
     def __getattr__(self, name: str) -> Any:
-        if name == self._method and self._act:
-            self._act.pop()()
+        if name == self._method:
+            next(self._acts, lambda: None)()
         return getattr(self._port, name)
 
 
@@ -124,7 +125,8 @@ def test_an_abort_whose_command_failed_is_followed_by_no_promotion() -> None:
     assert (fenced.mark, fenced.quota, fenced.hook.shut) == (None, 5_000, False)
 
 
-def test_who_has_lost_the_lease_after_its_last_look_promotes_nothing() -> None:
+@pytest.mark.parametrize("proofs_of_the_lease", [0, 1], ids=["before its note", "before its call"])
+def test_who_has_lost_the_lease_after_its_last_look_promotes_nothing(proofs_of_the_lease: int) -> None:
     fenced = Fenced(QUOTA)
     proofs = proved(fenced)
 
@@ -133,8 +135,11 @@ def test_who_has_lost_the_lease_after_its_last_look_promotes_nothing() -> None:
 
     ports = fenced.world.ports()
     with pytest.raises(LeaseLost):
-        promote(fenced, proofs, replace(ports, lease=_BeforeLastProof(ports.lease, fenced, taken_for_dead)))
+        lease = _BeforeLastProof(ports.lease, fenced, taken_for_dead, proofs_of_the_lease)
+        promote(fenced, proofs, replace(ports, lease=lease))
     assert phase(fenced) == "following"
+    note = promotion_note(fenced.world.replica_files, fenced.policy)
+    assert (note is not None) == bool(proofs_of_the_lease)
 
 
 def test_nor_an_unplanned_one_whose_replica_was_moved_on_meanwhile() -> None:
@@ -156,8 +161,8 @@ def test_nor_an_unplanned_one_whose_replica_was_moved_on_meanwhile() -> None:
 class _BeforeLastProof:
     """Pass everything on to a keeper of leases; something else happens before a promotion proves its lease."""
 
-    def __init__(self, keeper: Any, followed: Followed, act: Callable[[], object]) -> None:
-        self._keeper, self._followed, self._act = keeper, followed, act
+    def __init__(self, keeper: Any, followed: Followed, act: Callable[[], object], passes: int = 0) -> None:
+        self._keeper, self._followed, self._act, self._passes = keeper, followed, act, passes
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._keeper, name)
@@ -166,10 +171,11 @@ class _BeforeLastProof:
     def hold(self, directory: str, holder: Any, kind: LeaseKind = LeaseKind.EVENTS) -> Iterator[Any]:
         with self._keeper.hold(directory, holder, kind) as lease:
             is_ours = directory == lease_directory(self._followed.policy) and kind is LeaseKind.PROMOTE
-            yield Meanwhile(lease, "confirm", self._act) if is_ours else lease
+            yield Meanwhile(lease, "confirm", self._act, passes=self._passes) if is_ours else lease
 
 
-def test_an_abort_between_the_last_look_and_the_call_is_noticed() -> None:
+@pytest.mark.parametrize("passes", [0, 1], ids=["before its note", "before its call"])
+def test_an_abort_between_the_last_look_and_the_call_is_noticed(passes: int) -> None:
     """The holder was taken for dead after it had proved its lease; then writers were let in."""
     fenced = Fenced(QUOTA)
     proofs = proved(fenced)
@@ -183,7 +189,7 @@ def test_an_abort_between_the_last_look_and_the_call_is_noticed() -> None:
         @contextmanager
         def hold(self, directory: str, holder: Any, kind: LeaseKind = LeaseKind.EVENTS) -> Iterator[Any]:
             with self._keeper.hold(directory, holder, kind) as lease:
-                yield _ThenFrozen(lease, self._act) if kind is LeaseKind.PROMOTE else lease
+                yield _ThenFrozen(lease, self._act, passes) if kind is LeaseKind.PROMOTE else lease
 
     ports = fenced.world.ports()
     with pytest.raises((ActNow, LeaseLost)):
@@ -191,14 +197,34 @@ def test_an_abort_between_the_last_look_and_the_call_is_noticed() -> None:
     assert (phase(fenced), fenced.mark) == ("following", None)
 
 
+def test_a_failover_that_was_begun_anew_between_the_last_look_and_the_call_is_noticed() -> None:
+    """Whoever begins anew takes no lease of the replica: only the token tells that the source was open meanwhile."""
+    fenced = Fenced()
+    proofs = proved(fenced)
+
+    class ProvedThenBegun(_BeforeLastProof):
+        @contextmanager
+        def hold(self, directory: str, holder: Any, kind: LeaseKind = LeaseKind.EVENTS) -> Iterator[Any]:
+            is_ours = directory == lease_directory(fenced.policy)
+            with self._keeper.hold(directory, holder, kind) as lease:
+                yield _ThenFrozen(lease, self._act, self._passes) if is_ours else lease
+
+    ports = fenced.world.ports()
+    keeper = ProvedThenBegun(ports.lease, fenced, lambda: fenced.failover().fence(fenced.world.ports()), passes=1)
+    with pytest.raises(ActNow, match="was given up, or begun anew"):
+        promote(fenced, proofs, replace(ports, lease=keeper))
+    assert phase(fenced) == "following"
+
+
 class _ThenFrozen:
-    def __init__(self, lease: Any, act: Callable[[], object]) -> None:
-        self._lease, self._act = lease, [act]
+    """Prove a lease; something else happens right after one of the proofs."""
+
+    def __init__(self, lease: Any, act: Callable[[], object], passes: int) -> None:
+        self._lease, self._acts = lease, iter([*[lambda: None] * passes, act])
 
     def confirm(self) -> None:
         self._lease.confirm()
-        while self._act:
-            self._act.pop()()
+        next(self._acts, lambda: None)()
 
 
 def test_what_comes_while_the_last_things_are_looked_up_is_noticed() -> None:
