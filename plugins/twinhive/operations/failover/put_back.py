@@ -10,6 +10,7 @@ from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.next_steps import command
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts, WritePorts
+from twinhive.core.step.parameter_changes import change_database
 from twinhive.core.step.promotion_note import PromotionNote, disagreement, promotion_note, write_promotion_note
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
@@ -38,8 +39,7 @@ def put_back(ports: WritePorts, policy: Policy, holder: Holder, event_id: int) -
     """Mark the replica as the primary that it was. Raises Refused for another event than the note says."""
     with hold_lease(ports, Work(policy, holder=holder), LeaseKind.PROMOTE) as lease:
         note = lost_promotion(ports, policy)
-        database = ports.replica.database(policy.replica.database)
-        if note is None or database is None:
+        if note is None:
             return []
         if note.event_id != event_id:
             raise Refused(
@@ -49,6 +49,8 @@ def put_back(ports: WritePorts, policy: Policy, holder: Holder, event_id: int) -
                 next_step="look: " + command("twinhive", "failover", policy.name, "--unplanned", "--dry-run"),
             )
         lease.confirm()
-        ports.replica.set_database_parameters(database.name, as_primary(database.parameters, note.marks))
+        marks = note.marks
+        # People write it: what they have said of the database until now stays.
+        change_database(ports.replica, policy.replica.database, lambda found: as_primary(found.parameters, marks))
         write_promotion_note(ports.replica_files, policy, replace(note, is_done=True))
     return [f"{policy.replica} says again that it has taken over; nothing else was changed"]

@@ -1,6 +1,7 @@
 """A promotion has two witnesses: a metastore that is restored to before it makes no replica of a primary."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -120,6 +121,30 @@ def test_what_was_restored_says_again_that_it_has_taken_over_and_nothing_else_is
     Forget(followed.policy, HOLDER).run(followed.world.ports())
     assert note_of(followed) is None and not {PHASE, PROMOTED, POLICY} & parameters(followed).keys()
     assert len(rows_of_west(followed)) >= 2, "what its tables hold stays; what no table names is for forget to judge"
+
+
+def test_what_users_say_of_a_database_while_it_is_put_back_stays(followed: Followed) -> None:
+    restored(followed)
+    replica, hold = followed.world.replica, followed.world.lease.hold
+
+    class Proves:
+        def __init__(self, lease: Any) -> None:
+            self._lease, self._acts = lease, iter([{"team": "people"}])
+
+        def confirm(self) -> None:
+            self._lease.confirm()
+            for said in self._acts:
+                replica.set_database_parameters("sales", {**parameters(followed), **said})
+
+    @contextmanager
+    def held(*given: Any) -> Iterator[Proves]:
+        with hold(*given) as lease:
+            yield Proves(lease)
+
+    followed.world.lease.hold = held  # type: ignore[method-assign]
+    unplanned(followed).run(followed.world.ports())
+    said = parameters(followed)
+    assert (said.get("team"), said[PHASE]) == ("people", Phase.PROMOTED.value), said
 
 
 def test_neither_an_abort_nor_forget_takes_a_restored_primary_for_a_replica(followed: Followed) -> None:
