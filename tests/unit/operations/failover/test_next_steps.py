@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,8 +10,11 @@ from typing import Any
 import pytest
 
 from tests.support.policy_terminal import Offered
-from tests.support.worlds.copies import copies_of
+from tests.support.worlds.copies import copies_of, lease_of
+from tests.support.worlds.fake_world import Killed, KillSwitch, killable, tuned
 from tests.support.worlds.memory_comparison import contents
+from tests.unit.operations.failover.test_adopt import INSIDE, seeded
+from tests.unit.operations.failover.test_adopt import follow as follow_seeded
 from tests.unit.operations.failover.test_divergence import rows_kept
 from tests.unit.operations.failover.test_failback import BACK, Switched, of_another_policy
 from tests.unit.operations.failover.test_failover import (
@@ -20,16 +24,20 @@ from tests.unit.operations.failover.test_failover import (
     parameters,
     planned,
     position,
+    promotion,
     ready,
+    silent,
     unplanned,
     written_silently,
 )
 from tests.unit.operations.failover.test_fence import HOME, Fenced
 from tests.unit.operations.failover.test_left_source import NORTH, Hub
+from tests.unit.operations.failover.test_newer_tables import write
 from tests.unit.operations.failover.test_promotion_note import restored
 from tests.unit.operations.failover.test_proofs import PROOFS, TakingExternals, failover_of, pass_time, task_by_task
 from tests.unit.operations.failover.test_ways_back import NORTH as NORTH_BACK
 from tests.unit.publishing.set_visibility.test_shown_sets import Producer
+from tests.unit.replication.incremental.files.test_salvage_troubles import NO, failing_once, staged
 from tests.unit.replication.incremental.test_incremental import Followed
 from twinhive.core.model.errors import (
     ActNow,
@@ -44,15 +52,19 @@ from twinhive.core.model.errors import (
 )
 from twinhive.core.model.failover.fence import FENCED, QUOTA, FenceRules
 from twinhive.core.model.lease_kinds import LeaseKind
-from twinhive.core.model.marks import PHASE, POLICY
+from twinhive.core.model.marks import PHASE, POLICY, SOURCE_LOG, STAMP, without_marks
+from twinhive.core.model.names import TableName
 from twinhive.core.model.text import Reader, render
 from twinhive.core.step.promotion_note import PromotionNote, write_promotion_note
 from twinhive.core.step.replica_lease import lease_directory
+from twinhive.operations.actions.resync import Resync
+from twinhive.operations.failover.adopt import SEED, Adopt
 from twinhive.operations.failover.failback import Failback
 from twinhive.operations.failover.fence.fence_removal import AbortFailover
 from twinhive.operations.failover.forget import Forget
 from twinhive.operations.failover.promotion import PROMOTED
 from twinhive.replication.external_tables.sync_external import SyncExternal
+from twinhive.replication.incremental.kept_windows import DIRECTORY
 from twinhive.runtime.pipeline.runner import run_bootstrap, run_whole
 
 FAILOVER, ABORT = "twinhive failover sales", "twinhive failover sales --abort"
@@ -283,6 +295,52 @@ def test_what_an_unplanned_one_would_lose_is_looked_at_and_named(spoil: Callable
     assert trouble is None and offered_to(followed).type(line)[1] is None and is_promoted(followed)
 
 
+def test_what_is_staged_and_cannot_be_applied_is_left_at_the_event_before() -> None:
+    followed = staged("stop")
+    newest = followed.world.source.current_event_id()
+    silent(followed)
+    failing_once(followed, "alter_table", NO)
+    error = refused(lambda: unplanned(followed, newest).run(followed.world.ports()), Refused)
+    [line] = error.commands
+    assert offered_to(followed).type(line)[1] is None and is_promoted(followed)
+    assert promotion(followed).position.event_id < newest
+
+
+def in_the_middle_of_a_window() -> Followed:
+    """Return a replica that was killed in a window which staging does not hold any more."""
+    followed = ready(Followed(tuned(consistency="window_end")))
+    write(followed)
+    begin = copies_of(followed)
+    for change in range(1, 60):
+        left = begin()
+        with suppress(Killed):
+            left.run_with(killable(left.world.ports(), KillSwitch(change, after_effect=True)))
+        lease_of(left).lose_holders()
+        files, windows = left.world.replica_files, f"{left.policy.staging}/{DIRECTORY}"
+        if files.status(windows):
+            files.delete(windows)
+        with suppress(ActNow):
+            unplanned(left).plan(left.world.ports())
+            continue
+        return left
+    raise AssertionError("no kill leaves a mixture")
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_mixture_of_events_ends_by_following_or_is_taken_as_it_is(answers: bool) -> None:
+    followed = in_the_middle_of_a_window()
+    error = refused(lambda: unplanned(followed).run(followed.world.ports()), ActNow)
+    assert error.commands == ("twinhive run sales incremental", LOOK)
+    if answers:
+        assert offered_to(followed).type(error.commands[0])[1] is None
+    else:
+        followed.policy = tuned(followed.policy, consistency="every_event")
+    told, trouble = offered_to(followed).type(LOOK)
+    [line] = NAMED.findall(" ".join(told.split()))
+    assert trouble is None and offered_to(followed).type(line)[1] is None and is_promoted(followed)
+    assert ("newer than that event" in told) == (not answers)
+
+
 def test_a_primary_that_was_restored_says_again_what_it_is() -> None:
     followed = restored(ready(Followed()))
     followed.users.insert("plain", None, [b"at the old source"])
@@ -387,3 +445,46 @@ def test_an_old_primary_that_is_gone_is_built_anew() -> None:
     assert "start the DAG sales_back.bootstrap" in str(error)
     run_bootstrap(BACK, switched.ports(), {"run": "b"}, lambda line: None)
     switched.go_on(BACK, switched.ports)
+
+
+# What people have filled.
+
+
+@pytest.mark.parametrize(
+    ("name", "marks"),
+    [
+        ("other", {PHASE: "following", SOURCE_LOG: "log-east"}),
+        (INSIDE.name, {PHASE: "loading", SOURCE_LOG: "log-east"}),
+    ],
+)
+def test_a_database_of_a_policy_that_is_ended_can_be_adopted(name: str, marks: dict[str, str]) -> None:
+    world = seeded(**{POLICY: name}, **marks)
+    other = replace(
+        INSIDE,
+        name=name,
+        dump_root="hdfs://east/twinhive/other/dumps",
+        staging_root="hdfs://west/twinhive/other/staging",
+    )
+    offered = Offered(lambda: {INSIDE.name: (INSIDE, world.ports)} | {name: (other, world.ports)})
+    error = refused(lambda: Adopt(INSIDE, HOLDER).run(world.ports()), Foreign)
+    assert [offered.type(line)[1] for line in error.commands] == [None]
+    error = refused(lambda: Adopt(INSIDE, HOLDER).run(world.ports()), Foreign)
+    assert str(error).endswith(f"ALTER DATABASE sales SET DBPROPERTIES ('{SEED}'='{INSIDE.name}')")
+    found = world.replica.database("sales").parameters
+    world.replica.set_database_parameters("sales", {**found, SEED: INSIDE.name})
+    offered = Offered(lambda: {INSIDE.name: (INSIDE, world.ports)})
+    assert offered.type("twinhive adopt sales")[1] is None
+    follow_seeded(world)
+
+
+def test_a_table_of_others_in_the_way_of_a_resync_is_moved_away() -> None:
+    followed = ready(Followed())
+    replica, plain = followed.world.replica, TableName("sales", "plain")
+    there = replica.table(plain)
+    replica.alter_table(plain, there.with_parameters(without_marks(there.parameters)))
+    error = refused(lambda: Resync(followed.policy, "plain", HOLDER).run(followed.world.ports()), Foreign)
+    replica.alter_table(plain, replica.table(plain).at(TableName("sales", "theirs"), there.location))
+    assert [offered_to(followed).type(line)[1] for line in error.commands] == [None]
+    followed.follow()
+    found = replica.table(plain)
+    assert STAMP in found.parameters and found.location != there.location
