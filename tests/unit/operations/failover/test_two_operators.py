@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.policy_terminal import Offered
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.fake_world import Killed, killable
 from tests.unit.operations.failover.test_failover import HOLDER, parameters, position, ready, unplanned
@@ -211,9 +212,12 @@ def test_a_failover_that_was_begun_anew_between_the_last_look_and_the_call_is_no
 
     ports = fenced.world.ports()
     keeper = ProvedThenBegun(ports.lease, fenced, lambda: fenced.failover().fence(fenced.world.ports()), passes=1)
-    with pytest.raises(ActNow, match="was given up, or begun anew"):
+    with pytest.raises(ActNow, match="was given up, or begun anew") as caught:
         promote(fenced, proofs, replace(ports, lease=keeper))
     assert phase(fenced) == "following"
+    offered = Offered(lambda: {"sales": (fenced.policy, fenced.world.ports)})
+    assert [offered.type(line)[1] for line in caught.value.commands] == [None]
+    assert len(offered.typed) == 1
 
 
 class _ThenFrozen:

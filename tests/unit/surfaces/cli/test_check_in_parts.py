@@ -1,12 +1,16 @@
 """`twinhive check` says all that its parts find: one that ends early takes nothing from another."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.support.policy_terminal import Terminal
+from tests.support.worlds.fake_world import REPLICA_ADDRESS
+from tests.unit.operations.failover.test_readiness import READY
 from twinhive.core.model.connections import Connection
 from twinhive.core.model.errors import Foreign, InvalidSettings, TwinhiveError, UnknownConnection
+from twinhive.core.model.quarantine import with_frozen
 from twinhive.runtime.settings import load_configuration
 from twinhive.surfaces.cli import check_command
 from twinhive.surfaces.cli.connection_sources import remembering, troubles_of_connections
@@ -54,6 +58,41 @@ def test_what_two_parts_find_is_said_once(published: Terminal, monkeypatch: pyte
     with_a_missing_pool(monkeypatch)
     monkeypatch.setattr(check_command, "_ask_servers", ends_early)
     assert problems(published, "--servers") == [NO_POOL.what]
+
+
+def asked_for(terminal: Terminal) -> None:
+    terminal.type("resync", "sales", "plain")
+
+
+def frozen(terminal: Terminal) -> None:
+    replica = terminal.world.replica
+    replica.set_database_parameters("sales", with_frozen(replica.database("sales").parameters, "plain", "4 broken"))
+
+
+def without_a_function(terminal: Terminal) -> None:
+    terminal.users.create_function("f")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "offered"),
+    [
+        (asked_for, "check sales --failover"),
+        (frozen, "repair sales --quarantined"),
+        (without_a_function, "check sales --servers"),
+    ],
+)
+def test_what_stands_in_the_way_of_a_failover_is_mended_as_it_says(
+    published: Terminal, spoil: Callable[[Terminal], None], offered: str
+) -> None:
+    published.world.replica.configurations[REPLICA_ADDRESS] |= READY
+    spoil(published)
+    (checked,) = published.document("check", "sales", "--failover", code=4)["policies"]
+    (problem,) = checked["problems"]
+    assert f"twinhive {offered}" in problem["commands"]
+    if offered != "check sales --failover":
+        published.type(*offered.split())
+    published.type("run", "sales", "incremental")
+    published.type("check", "sales", "--failover")
 
 
 def test_a_connection_is_looked_for_once_also_where_it_is_not_known() -> None:
