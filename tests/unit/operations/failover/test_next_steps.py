@@ -173,7 +173,8 @@ def test_tables_that_are_quarantined_are_repaired_first() -> None:
 
 @pytest.mark.parametrize("is_quiet", [True, False])
 def test_sets_that_are_marked_late_are_shown_first(is_quiet: bool) -> None:
-    producer = ready(Producer())
+    producer = Producer()
+    ready(producer)
     if is_quiet:
         producer.mark("p=a b")
     late = planned(producer, lambda: None if is_quiet else producer.mark("p=a b"))
