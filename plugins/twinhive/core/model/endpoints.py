@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+
+from twinhive.core.model.file_system_names import OneFileSystem, other_names
 
 
 @dataclass(frozen=True)
@@ -14,6 +17,11 @@ class FileSystemEndpoint:
     properties: Mapping[str, str]
     user: str | None
     also: tuple[str, ...] = field(default=(), kw_only=True)
+
+    @cached_property
+    def by_one_name(self) -> OneFileSystem:
+        """The file system with all that it is called; its root is the one name."""
+        return OneFileSystem(self.root, other_names(self.root, self.properties, self.also))
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,13 @@ def _spellings(name: str) -> tuple[str, ...]:
     return (name,) if colon and port != _PORT else (_HDFS + host, f"{_HDFS}{host}:{_PORT}")
 
 
+def by_one_name(location: str, systems: "Iterable[OneFileSystem]") -> str:
+    """Return a location by the one name of whichever of these file systems it is on."""
+    for one in systems:
+        location = one.named(location)
+    return location
+
+
 @dataclass(frozen=True)
 class OneFileSystem:
     """A file system by its one name, and the others that stand for it."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from twinhive.core.model.file_system_names import OneFileSystem, by_one_name
 from twinhive.core.model.files import authority, is_below, is_elsewhere, qualified
 from twinhive.core.model.objects import Parameters
 from twinhive.core.model.placement.copy_marks import ROOT
@@ -31,6 +32,7 @@ class Sight:
     copies   the directories of all placements: only copies are in them
     remote   what is absent keeps the place that it has on its own cluster
     ports    where clients of each cluster connect, by name; those without a port are not in it
+    names    the file systems that are called by several names, each by its root
     """
 
     cluster: str
@@ -39,6 +41,7 @@ class Sight:
     copies: tuple[str, ...] = ()
     remote: bool = False
     ports: Mapping[str, str] = field(default_factory=dict)
+    names: tuple[OneFileSystem, ...] = ()
 
     @property
     def root(self) -> str:
@@ -46,8 +49,8 @@ class Sight:
         return self.roots[self.cluster]
 
     def full(self, place: str) -> str:
-        """Return a place as a URI; one that names no host is on the file system of the default cluster, for Hive."""
-        return place if "://" in place else qualified(place, self.roots[self.default])
+        """Return a place as a URI by its file system's one name; one without a host is the default cluster's."""
+        return by_one_name(place if "://" in place else qualified(place, self.roots[self.default]), self.names)
 
     def is_here(self, place: str) -> bool:
         """True for a place on the cluster's own file system."""

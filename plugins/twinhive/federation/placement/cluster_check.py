@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from twinhive.core.model.file_system_names import OneFileSystem
 from twinhive.core.model.files import is_below, is_elsewhere, qualified
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Database, Table
@@ -22,7 +23,7 @@ class Misfit:
     trouble: str
 
 
-def misfits(metastore: MetastoreReader, file_systems: Mapping[str, str], default: str) -> Iterator[Misfit]:
+def misfits(metastore: MetastoreReader, file_systems: Mapping[str, OneFileSystem], default: str) -> Iterator[Misfit]:
     """Yield what does not fit in a metastore; `file_systems` are those of its clusters by name, `default` is one.
 
     Every table and partition is read.
@@ -33,7 +34,7 @@ def misfits(metastore: MetastoreReader, file_systems: Mapping[str, str], default
         if database is None:
             continue
         yield from _of_roots(database, file_systems)
-        roots += [(database.parameters[key], f"{name} {key}") for key in database.parameters if key.startswith(ROOT)]
+        roots += [(place, f"{name} {key}") for key, place in _said_roots(database, file_systems)]
         for table_name in metastore.table_names(name):
             table = metastore.table(TableName(name, table_name))
             if table is not None and table.has_files:
@@ -42,15 +43,21 @@ def misfits(metastore: MetastoreReader, file_systems: Mapping[str, str], default
     yield from _overlaps(roots)
 
 
-def _of_roots(database: Database, file_systems: Mapping[str, str]) -> Iterator[Misfit]:
+def _said_roots(database: Database, file_systems: Mapping[str, OneFileSystem]) -> Iterator[tuple[str, str]]:
+    """Yield each parameter that says where a cluster has new tables, and the place by its file system's one name."""
     for key, place in database.parameters.items():
-        if not key.startswith(ROOT):
-            continue
+        if key.startswith(ROOT):
+            cluster = file_systems.get(key.removeprefix(ROOT))
+            yield key, cluster.named(place) if cluster else place
+
+
+def _of_roots(database: Database, file_systems: Mapping[str, OneFileSystem]) -> Iterator[Misfit]:
+    for key, place in _said_roots(database, file_systems):
         cluster = key.removeprefix(ROOT)
         if cluster not in file_systems:
             yield Misfit(database.name, f"{key}: there is no cluster {cluster} in this metastore")
-        elif is_elsewhere(place, file_systems[cluster]):
-            yield Misfit(database.name, f"{key}: {place} is not on {file_systems[cluster]}")
+        elif is_elsewhere(place, root := file_systems[cluster].root):
+            yield Misfit(database.name, f"{key}: {place} is not on {root}")
 
 
 def _overlaps(roots: Sequence[tuple[str, str]]) -> Iterator[Misfit]:
@@ -63,7 +70,7 @@ def _overlaps(roots: Sequence[tuple[str, str]]) -> Iterator[Misfit]:
 
 
 def _of_table(
-    metastore: MetastoreReader, table: Table, file_systems: Mapping[str, str], default: str
+    metastore: MetastoreReader, table: Table, file_systems: Mapping[str, OneFileSystem], default: str
 ) -> Iterator[Misfit]:
     primary = primary_of(table.parameters, default)
     if primary not in file_systems:
@@ -79,14 +86,16 @@ def _of_table(
             yield from _of_object(what, one.location, primary, file_systems)
 
 
-def _of_object(what: str, location: str | None, primary: str, file_systems: Mapping[str, str]) -> Iterator[Misfit]:
-    root = file_systems[primary]
-    place = qualified(location or "", root)
+def _of_object(
+    what: str, location: str | None, primary: str, file_systems: Mapping[str, OneFileSystem]
+) -> Iterator[Misfit]:
+    root = file_systems[primary].root
+    place = file_systems[primary].named(qualified(location or "", root))
     if location and is_elsewhere(place, root):
         yield Misfit(what, f"it belongs to {primary}, and its location is not on {root}: {place}")
 
 
-def _of_marks(metastore: MetastoreReader, database: str, file_systems: Mapping[str, str]) -> Iterator[Misfit]:
+def _of_marks(metastore: MetastoreReader, database: str, file_systems: Mapping[str, OneFileSystem]) -> Iterator[Misfit]:
     table = metastore.table(COPY_MARKS.of(database))
     if table is not None and not COPY_MARKS.is_one(table):
         yield Misfit(str(table.name), "it is a table of somebody else: marks of copies are kept in one of that name")
@@ -98,5 +107,5 @@ def _of_marks(metastore: MetastoreReader, database: str, file_systems: Mapping[s
             yield Misfit(what, f"there is no cluster {one.cluster} in this metastore")
         elif one.mark is None:
             yield Misfit(what, "this is no mark of a copy")
-        elif is_elsewhere(one.mark.location, file_systems[one.cluster]):
-            yield Misfit(what, f"the copy is not on {file_systems[one.cluster]}: {one.mark.location}")
+        elif is_elsewhere(one.mark.location, root := file_systems[one.cluster].root):
+            yield Misfit(what, f"the copy is not on {root}: {one.mark.location}")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twinhive.core.model.errors import InvalidSettings
+from twinhive.core.model.file_system_names import by_one_name
 from twinhive.core.model.files import join, qualified
 from twinhive.federation.cluster_view.cluster_port import ClusterPort, DefaultPort, Port
 from twinhive.federation.cluster_view.visibility_rules import Sight
@@ -59,7 +60,8 @@ def _addresses(configuration: Configuration, names: Iterable[str], default: str,
 
 def sight_of(configuration: Configuration, wiring: "RoutingWiring", cluster: str) -> Sight:
     """Return what one cluster sees: its own file system, and which places are those of copies."""
-    return Sight(cluster, wiring.roots, wiring.clusters.default, _directories_of_copies(configuration, wiring))
+    copies = _directories_of_copies(configuration, wiring)
+    return Sight(cluster, wiring.roots, wiring.clusters.default, copies, names=wiring.names)
 
 
 def _directories_of_copies(configuration: Configuration, wiring: "RoutingWiring") -> tuple[str, ...]:
@@ -69,7 +71,7 @@ def _directories_of_copies(configuration: Configuration, wiring: "RoutingWiring"
     for name, entry in configuration.placements.items():
         if entry.settings is not None and entry.settings.cluster in wiring.roots:
             root = qualified(entry.settings.root, wiring.roots[entry.settings.cluster])
-            found.add(join(root, name))
+            found.add(join(by_one_name(root, wiring.names), name))
     return tuple(sorted(found))
 
 

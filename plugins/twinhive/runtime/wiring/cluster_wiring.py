@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from twinhive.core.model.file_system_names import OneFileSystem
 from twinhive.core.ports import MetastoreWriter
 from twinhive.runtime.settings import Configuration, Resolve
 from twinhive.runtime.wiring.policy_wiring import metastore
@@ -15,14 +16,14 @@ class ClustersWiring:
     configuration: Configuration
     resolve: Resolve
 
-    def file_system(self, cluster: str) -> str:
-        """Return scheme and authority of a cluster's file system. Raises InvalidSettings."""
-        return file_system_endpoint(self.configuration.clusters[cluster].file_system, self.resolve).root
+    def file_system(self, cluster: str) -> OneFileSystem:
+        """Return a cluster's file system, with all that it is called. Raises InvalidSettings."""
+        return file_system_endpoint(self.configuration.clusters[cluster].file_system, self.resolve).by_one_name
 
     def metastore(self, cluster: str) -> MetastoreWriter:
         """Return the metastore that a cluster uses."""
         settings = self.configuration.clusters[cluster].metastore
-        return metastore(metastore_endpoint(settings, self.resolve, cluster, self.file_system(cluster)))
+        return metastore(metastore_endpoint(settings, self.resolve, cluster, self.file_system(cluster).root))
 
 
 def cluster_metastore(configuration: Configuration, cluster: str, resolve: Resolve) -> MetastoreWriter:

@@ -6,7 +6,6 @@ from typing import TypeVar, cast
 
 from twinhive.core.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
 from twinhive.core.model.errors import InvalidSettings
-from twinhive.core.model.file_system_names import OneFileSystem, other_names
 from twinhive.core.model.files import authority, qualified
 from twinhive.core.model.next_steps import DUMP_ROOT, correct
 from twinhive.core.model.placement.kept_copies import KeptCopies
@@ -69,6 +68,7 @@ class Wiring:
             return None
         default = self.configuration.default_cluster_of(placement.cluster)
         root = qualified(placement.root, self.replica_endpoint.root)
+        root = self.replica_endpoint.by_one_name.named(root)
         return KeptCopies(root, placement.partitions.include, placement.partitions.newest, default)
 
     @property
@@ -119,8 +119,9 @@ class Wiring:
     def _servers_of(self, place: DatabaseAddress, files: FileSystemEndpoint) -> "Servers":
         settings = self.configuration.clusters[place.cluster].metastore
         endpoint = metastore_endpoint(settings, self.resolve, place.cluster, files.root)
-        # The places of a placement are on several file systems.
-        return Servers(endpoint, files, place.database if self.placement is None else None)
+        # The places of a placement are on both file systems.
+        both = (self.source_endpoint, self.replica_endpoint) if self.placement else (files,)
+        return Servers(endpoint, files, place.database, both)
 
 
 Client = TypeVar("Client")
@@ -128,19 +129,24 @@ Client = TypeVar("Client")
 
 @dataclass(frozen=True)
 class Servers:
-    """The servers of one cluster; `database` is the one that they are asked about."""
+    """The servers of one cluster; `database` is the one that they are asked about.
+
+    places  the file systems that its tables may be on, if these are not the cluster's own
+    """
 
     metastore: MetastoreEndpoint
     files: FileSystemEndpoint
     database: str | None = None
+    places: tuple[FileSystemEndpoint, ...] = ()
 
     def with_one_name(self, client: Client) -> Client:
-        """Return a client of the metastore that calls the file system as its settings do, whatever locations say."""
-        others = other_names(self.files.root, self.files.properties, self.files.also)
-        if self.database is None or not others:
+        """Return a client of the metastore that calls file systems as settings do, whatever locations say."""
+        if self.database is None:
             return client
-        one = OneFileSystem(self.files.root, others)
-        return cast(Client, OneNamedMetastore(cast(MetastoreWriter, client), one, self.database))
+        for one in (each.by_one_name for each in self.places or (self.files,)):
+            if one.others:
+                client = cast(Client, OneNamedMetastore(cast(MetastoreWriter, client), one, self.database))
+        return client
 
 
 def ports_between(source: Servers, replica: Servers, dumps: FileSystemEndpoint) -> WritePorts:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from twinhive.core.model.endpoints import FileSystemEndpoint
 from twinhive.core.model.errors import ActNow, InvalidSettings
+from twinhive.core.model.file_system_names import OneFileSystem, by_one_name
 from twinhive.core.model.files import authority, qualified
 from twinhive.core.model.placement.copy_marks import DirectoryState
 from twinhive.federation.routing.cluster_choice import Lacks
@@ -62,6 +63,11 @@ class RoutingWiring:
         """The file systems of the clusters, by name."""
         return {name: endpoint.root for name, endpoint in self._endpoints.items()}
 
+    @cached_property
+    def names(self) -> tuple[OneFileSystem, ...]:
+        """The file systems of the clusters that are called by several names."""
+        return tuple(one for endpoint in self._endpoints.values() if (one := endpoint.by_one_name).others)
+
     @property
     def _default_root(self) -> str:
         return self._endpoints[self.clusters.default].root
@@ -74,9 +80,9 @@ class RoutingWiring:
     def _states(self, marked: Mapping[str, DirectoryState]) -> Mapping[str, DirectoryState]:
         """Return directories as they are, by one look at each directory around them."""
         known = {endpoint.root: endpoint for endpoint in self._endpoints.values()}
-        places = {qualified(place, self._default_root): place for place in marked}
+        paths = {place: by_one_name(qualified(place, self._default_root), self.names) for place in marked}
         by_root: dict[str, dict[str, DirectoryState]] = defaultdict(dict)
-        for path, place in places.items():
+        for place, path in paths.items():
             by_root[authority(path)][path] = marked[place]
         found: dict[str, DirectoryState] = {}
         for root, states in by_root.items():
@@ -87,8 +93,8 @@ class RoutingWiring:
                     expected=f"one of {', '.join(sorted(known))}",
                     next_step="add its cluster to clusters.yaml, or set the location of these tables",
                 )
-            found |= {places[path]: state for path, state in states_like(files(known[root]), states).items()}
-        return found
+            found |= states_like(files(known[root]), states)
+        return {place: found[path] for place, path in paths.items() if path in found}
 
 
 def cluster_of_metastore(configuration: Configuration, named: str | None) -> str:

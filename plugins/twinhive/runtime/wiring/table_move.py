@@ -74,11 +74,11 @@ class MoveWiring:
 
     def _copies_there(self, policy: Policy) -> Iterator[str]:
         """Yield the directories of the placements that may have copies of the table there already."""
-        root = self._wiring.replica_endpoint.root
+        there = self._wiring.replica_endpoint
         for name, entry in sorted(self.configuration.placements.items()):
             said = entry.settings
             if said is not None and (said.cluster, said.database.lower()) == (self.target, self.name.database):
-                yield join(qualified(said.root, root), name)
+                yield join(there.by_one_name.named(qualified(said.root, there.root)), name)
 
     @property
     def ends(self) -> tuple[FileSystemEndpoint, FileSystemEndpoint, FileSystemEndpoint]:

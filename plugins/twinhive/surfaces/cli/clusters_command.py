@@ -54,7 +54,7 @@ def clusters(
         found: dict[str, list[Misfit]] = {}
         for owner in sorted({row.metastore_of for row in rows} if what else ()):
             with waiting(f"reading the metastore of {owner}"):
-                there = {row.cluster: row.file_system for row in rows if row.metastore_of == owner}
+                there = {row.cluster: wiring.file_system(row.cluster) for row in rows if row.metastore_of == owner}
                 default = configuration.default_cluster_of(owner)
                 found[owner] = list(misfits(wiring.metastore(owner), there, default))
         if what and (users := [Misfit(*one) for one in users_who_may_write_copies(configuration, wiring.resolve)]):
@@ -73,7 +73,7 @@ def _row(configuration: Configuration, wiring: ClustersWiring, name: str) -> _Ro
     owner = metastore_owner(configuration.clusters, name)
     is_default = configuration.default_cluster_of(name) == name
     job_tracker = configuration.clusters[name].job_tracker.connection
-    return _Row(name, owner, is_default, wiring.file_system(name), job_tracker)
+    return _Row(name, owner, is_default, wiring.file_system(name).root, job_tracker)
 
 
 def _say_misfits(found: dict[str, list[Misfit]]) -> None:

@@ -118,7 +118,8 @@ def take_copies(
         configuration = configuration_of(config)
         wiring = Wiring.of(configuration, configuration.placement(placement).name, resolver())
         name = TableName(wiring.policy.source.database, table.lower())
-        taking = TakeCopies(wiring.policy, name, directory.rstrip("/"), holder_of("take-copies"))
+        place = wiring.replica_endpoint.by_one_name.named(directory.rstrip("/"))
+        taking = TakeCopies(wiring.policy, name, place, holder_of("take-copies"))
         with waiting(f"comparing {directory} with {name}"):
             lines = taking.plan(wiring.read_ports()) if dry_run else taking.run(wiring.write_ports())
     if as_json:

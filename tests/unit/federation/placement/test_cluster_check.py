@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from tests.support.worlds.copies_world import CopiesWorld
 from tests.support.worlds.kept_marks import put_mark
+from twinhive.core.model.file_system_names import OneFileSystem
 from twinhive.federation.placement.cluster_check import misfits
 
-CLUSTERS = {"east": "hdfs://east", "north": "hdfs://north"}
+CLUSTERS = {name: OneFileSystem(f"hdfs://{name}", ()) for name in ("east", "north")}
 
 
 def a_world() -> CopiesWorld:

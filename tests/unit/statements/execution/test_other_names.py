@@ -79,3 +79,14 @@ def test_dumps_and_loads(old: Speaker) -> None:
     assert same(old)
     there = old.world.replica.tables("sales", old.world.replica.table_names("sales"))
     assert all(NAMENODE not in table.thrift for table in there)
+
+
+def test_a_load_finds_the_data_of_external_tables_at_the_source(old: Speaker) -> None:
+    old.world.source_files.put("hdfs://east/outside/part", b"rows")
+    assert str(old.world.source.table(TableName("sales", "outside")).location).startswith(f"{NAMENODE}/")
+    base = "WITH ('hive.repl.replica.external.table.base.dir'='/ext')"
+    ((directory, _),) = old.say(f"REPL DUMP sales {base}", "east")
+    old.say(f"REPL LOAD sales FROM '{directory}' {base}", "west")
+    [outside] = old.world.replica.tables("sales", ["outside"])
+    assert outside.location == "hdfs://west/ext/outside"
+    assert old.world.replica_files.read("hdfs://west/ext/outside/part") == b"rows"

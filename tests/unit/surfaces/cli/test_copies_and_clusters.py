@@ -71,6 +71,16 @@ def test_what_a_user_has_copied_is_taken_over(placed: Terminal) -> None:
     placed.type("take-copies", "near", "plain", theirs, code=4)
 
 
+def test_a_users_copy_may_be_named_by_another_name_of_the_file_system(placed: Terminal) -> None:
+    clusters = yaml.safe_load((placed.policies.directory / "clusters.yaml").read_text())
+    clusters["clusters"]["north"]["file_system"]["also"] = ["hdfs://nn1.west"]
+    placed.policies.write("clusters.yaml", clusters)
+    for relative, content in contents(placed.world.source_files, placed.users.table("plain").location).items():
+        placed.world.replica_files.write(f"hdfs://west/user/ann/plain/{relative}", content)
+    said = placed.type("take-copies", "near", "plain", "hdfs://nn1.west:8020/user/ann/plain", "--dry-run")
+    assert "sales.plain would be taken over" in said
+
+
 @pytest.mark.parametrize("words", [("forget", "near"), ("status", "near"), ("resync", "near", "plain")])
 def test_what_is_about_policies_refuses_placements(placed: Terminal, words: tuple[str, ...]) -> None:
     assert "near" in placed.type(*words, code=4)
