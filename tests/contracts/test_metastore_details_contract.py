@@ -57,6 +57,9 @@ def test_functions_are_created_read_and_dropped(metastore: Any, database: str, o
     metastore.create_function(a_function(database, "lower"))
     metastore.create_function(a_function(other_database, "upper"))
     lower, upper = metastore.functions(database)
+    assert metastore.function_names(database) == ["lower", "upper"]
+    assert [metastore.function(database, name) for name in ("lower", "Upper", "none")] == [lower, upper, None]
+    assert metastore.function("nowhere", "upper") is None
     assert (lower.name, lower.resources) == ("lower", ())
     assert replace(upper, thrift="") == replace(given, name="upper", thrift="")
     assert from_text(upper.thrift)["4"] == {"str": "anna"}
@@ -86,7 +89,7 @@ def test_function_that_is_there_or_without_a_database(metastore: Any, database: 
         metastore.create_function(a_function(database, "UPPER"))
     with pytest.raises(Missing):
         metastore.create_function(a_function("nowhere", "upper"))
-    assert metastore.functions("nowhere") == []
+    assert metastore.functions("nowhere") == metastore.function_names("nowhere") == []
 
 
 @pytest.mark.parametrize("kind", [kind for kind in CONSTRAINT_KINDS if kind != "foreign_key"])

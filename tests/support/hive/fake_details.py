@@ -21,6 +21,16 @@ class DetailsInMemory(MetastoreState):
         with self._call():
             return [function for (where, _), function in sorted(self._functions.items()) if where == database.lower()]
 
+    def function_names(self, database: str) -> list[str]:
+        """Return the names of all permanent functions, sorted: also of those that cannot be read."""
+        with self._call():
+            return sorted(name for where, name in self._functions if where == database.lower())
+
+    def function(self, database: str, name: str) -> Function | None:
+        """Return one permanent function, or None."""
+        with self._call():
+            return self._functions.get((database.lower(), name.lower()))
+
     def create_function(self, function: Function) -> None:
         """Create a permanent function. Raises AlreadyThere, and Missing without the database."""
         with self._call():

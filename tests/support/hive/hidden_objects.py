@@ -32,6 +32,24 @@ def hide(patch: pytest.MonkeyPatch, metastore: Any, *hidden: str) -> None:
     patch.setattr(metastore, "table", read_one)
 
 
+def hide_function(patch: pytest.MonkeyPatch, metastore: Any, database: str, hidden: str) -> None:
+    """Let nobody read one function; its name is told by a call of its own."""
+    functions, function = metastore.functions, metastore.function
+
+    def read_all(asked: str) -> Any:
+        if asked == database:
+            raise UnreadableObject(WHY.format(f"function {database}.{hidden}"))
+        return functions(asked)
+
+    def read_one(asked: str, name: str) -> Any:
+        if (asked, name) == (database, hidden):
+            raise UnreadableObject(WHY.format(f"function {database}.{hidden}"))
+        return function(asked, name)
+
+    patch.setattr(metastore, "functions", read_all)
+    patch.setattr(metastore, "function", read_one)
+
+
 def hide_partition(patch: pytest.MonkeyPatch, metastore: Any, table: TableName, hidden: str) -> None:
     """Let nobody read one partition; its name and its place are told by calls of their own."""
     partitions = metastore.partitions

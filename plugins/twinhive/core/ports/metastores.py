@@ -106,6 +106,14 @@ class MetastoreReader(EventLog, Protocol):
         """Return all permanent functions of a database, sorted by name."""
         ...
 
+    def function_names(self, database: str) -> list[str]:
+        """Return the names of all permanent functions, sorted: also of those that cannot be read."""
+        ...
+
+    def function(self, database: str, name: str) -> Function | None:
+        """Return one permanent function, or None."""
+        ...
+
 
 class UnreadWriter(Protocol):
     """Write what no method of MetastoreReader returns; what a call is about comes first."""

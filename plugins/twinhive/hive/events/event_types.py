@@ -89,5 +89,8 @@ class EventType(StrEnum):
 KNOWN_TYPES: Mapping[str, EventType] = {one: one for one in EventType}
 """Every event type that `decode_event` does not refuse, by what the log holds."""
 
+OF_FUNCTIONS = frozenset({EventType.CREATE_FUNCTION, EventType.DROP_FUNCTION})
+"""What tells of functions: no table is changed by it."""
+
 REASONS: Mapping[str, str] = {one: one.becomes for one in EventType if isinstance(one.becomes, str)}
 """Of those whose effect is not carried over, why."""

@@ -71,10 +71,12 @@ class OneNamedMetastore:
 
     def functions(self, database: str) -> list[Function]:
         """Return all permanent functions of a database, sorted by name."""
-        return [
-            one.at(one.database, tuple(map(self._files.named, one.resources)))
-            for one in self._metastore.functions(database)
-        ]
+        return [self._function(one) for one in self._metastore.functions(database)]
+
+    def function(self, database: str, name: str) -> Function | None:
+        """Return one permanent function, or None."""
+        found = self._metastore.function(database, name)
+        return None if found is None else self._function(found)
 
     def events_after(self, event_id: int, limit: int) -> list[EventRow]:
         """Return at most `limit` rows with an id above `event_id`, ascending, unfiltered."""
@@ -94,6 +96,9 @@ class OneNamedMetastore:
             there = {one.values: one for one in self._metastore.partitions(table.name, names)}
             partitions = [self._as_written(one, there.get(one.values)) for one in partitions]
         self._metastore.alter_partitions(partitions)
+
+    def _function(self, one: Function) -> Function:
+        return one.at(one.database, tuple(map(self._files.named, one.resources)))
 
     def _named(self, thing: Thing) -> Thing:
         location = None if thing.location is None else self._files.named(thing.location)

@@ -22,7 +22,7 @@ from twinhive.operations.failover.fence.fenced_directories import directories_to
 from twinhive.operations.failover.left_source import left_behind, not_to_be_left
 from twinhive.replication.incremental.scope_check import of_another_scope
 from twinhive.replication.notification_log.server_settings import log_is_kept_for, not_switched_on, wrong_in_answers
-from twinhive.replication.replica.source_scope import read_scope
+from twinhive.replication.replica.source_scope import read_scope, readable_functions
 
 LEAST_KEPT_SECONDS = 2 * 86_400
 """So long a log has to be kept: whoever fails back has at least two days for it."""
@@ -131,7 +131,8 @@ def _of_scope(policy: Policy, status: ReplicaStatus) -> Iterator[ActNow]:
 
 def _of_functions(ports: ReadPorts, policy: Policy) -> Iterator[ActNow]:
     """Yield functions of the replica whose files are not where it looks for them, and those that it lacks."""
-    there = {one.name: one for one in ports.replica.functions(policy.replica.database)}
+    found, _ = readable_functions(ports.replica, policy.replica.database)
+    there = {one.name: one for one in found}
     root = ports.replica_files.root
     for one in there.values():
         gone = [uri for uri in one.resources if uri.startswith(f"{root}/") and ports.replica_files.status(uri) is None]
@@ -142,7 +143,8 @@ def _of_functions(ports: ReadPorts, policy: Policy) -> Iterator[ActNow]:
                 expected="the files that the function names",
                 next_step="drop the function at the source and create it again; then " + _again(policy),
             )
-    lacks = sorted({one.name for one in ports.source.functions(policy.source.database)} - there.keys())
+    here, unread = readable_functions(ports.source, policy.source.database)
+    lacks = sorted(({one.name for one in here} | unread.keys()) - there.keys())
     if lacks:
         yield ActNow(
             f"functions of {policy.source} are not on the replica",

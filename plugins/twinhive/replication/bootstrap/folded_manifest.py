@@ -24,6 +24,7 @@ from twinhive.core.model.objects import Database, Function
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Either
 from twinhive.replication.dump.manifest import LeftOutObject
+from twinhive.replication.replica.unusable_tables import said_function
 
 
 def database_after(database: Database, events: list[Event]) -> Database:
@@ -78,7 +79,7 @@ def foreign_keys_after(
 
 
 def still_left_out(left_out: tuple[LeftOutObject, ...], events: list[Event]) -> tuple[LeftOutObject, ...]:
-    """Return what a dump leaves out without the tables that have gone, or got another name, since."""
+    """Return what a dump leaves out without what has gone, got another name, or was made anew since."""
     gone = {name for event in events if (name := _name_given_up(event.change)) is not None}
     return tuple(entry for entry in left_out if entry.name not in gone) if gone else left_out
 
@@ -89,6 +90,10 @@ def _name_given_up(change: Change) -> str | None:
             return str(table.name)
         case AlterTable(before=before) if change.renames:
             return str(before.name)
+        case CreateFunction(function=function):
+            return said_function(function.database, function.name)
+        case DropFunction(database=database, name=name):
+            return said_function(database, name)
         case _:
             return None
 

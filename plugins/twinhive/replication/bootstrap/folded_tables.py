@@ -6,7 +6,7 @@ where the log does not spell things out, and written as new batches.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
@@ -14,11 +14,13 @@ from twinhive import __version__
 from twinhive.core.model.batches import Batch
 from twinhive.core.model.changes.affected_objects import tables_of, unlinked
 from twinhive.core.model.changes.contents import Content, PartitionState, Shard, TableState
-from twinhive.core.model.changes.events import Position
+from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.changes.kinds import Event
 from twinhive.core.model.constraints import referring
 from twinhive.core.model.names import TableName
 from twinhive.hive.events.decoder import decode_event
+from twinhive.hive.events.event_errors import UnreadableEvent
+from twinhive.hive.events.event_types import OF_FUNCTIONS
 from twinhive.replication.bootstrap.dump_states import batches_with, object_bound, read_states, write_states
 from twinhive.replication.bootstrap.fold import fold
 from twinhive.replication.bootstrap.folded_manifest import (
@@ -112,7 +114,7 @@ class Folding:
 
     def follow(self, event_range: EventRange) -> None:
         """Fold a range of events; the tables it touches are read from the dump first."""
-        events = [decode_event(row) for row in event_range.rows]
+        events = list(self._decoded(event_range.rows))
         self._read_for(events)
         folded = fold(self.shard, events)
         inside = {name: state for name, state in folded.tables.items() if self._policy.follows(name)}
@@ -122,6 +124,16 @@ class Folding:
         self._functions = functions_after(self._functions, events)
         self.events += len(events)
         self._end = event_range.end
+
+    def _decoded(self, rows: Iterable[EventRow]) -> Iterator[Event]:
+        """Yield what events say, but for those of functions that cannot be read: such a function is left out."""
+        for row in rows:
+            try:
+                yield decode_event(row)
+            except UnreadableEvent as error:
+                if row.event_type not in OF_FUNCTIONS or not self._unusable.goes_on:
+                    raise
+                self._unusable.add_function_of(row.event_id, error)
 
     def _read_for(self, events: list[Event]) -> None:
         """Read what events are about: tables of many batches by the partitions that are named, all others whole.
@@ -182,6 +194,8 @@ class Folding:
         for row in self._stream.rows_after(self._dump.manifest.end):
             if row.event_id > self._end.event_id:
                 return
+            if row.event_type in OF_FUNCTIONS:
+                continue
             event = decode_event(row)
             if names.intersection(tables_of(event.change)):
                 yield event

@@ -9,12 +9,13 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, ReadPorts
 from twinhive.core.step.step_base import Work
 from twinhive.replication.apply.function_files import FunctionSources, LeftOut, UnexplainedLeftOut
+from twinhive.replication.replica.source_scope import readable_functions
 
 
 def report_functions(work: Work, ports: ReadPorts) -> None:
     """Report each function of the source whose files cannot be brought over, and what to do."""
     try:
-        functions = ports.source.functions(work.policy.source.database)
+        functions, _ = readable_functions(ports.source, work.policy.source.database)
         for left in left_out(ports.source_files, work.policy, functions).values():
             work.report(f"{left.words.what}; next: {left.words.next_step}")
     except (TryAgain, Missing):

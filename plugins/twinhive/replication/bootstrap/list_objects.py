@@ -33,7 +33,7 @@ from twinhive.replication.dump.publishing import begin_attempt, being_written, p
 from twinhive.replication.dump.shards import TableRecord, decode_objects, encode_objects
 from twinhive.replication.replica import replica_state
 from twinhive.replication.replica.replica_state import already_published, read_state
-from twinhive.replication.replica.source_scope import SizedTable, measure, usable_scope
+from twinhive.replication.replica.source_scope import SizedTable, measure, readable_functions, usable_scope
 from twinhive.replication.replica.unusable_tables import UnusableTables
 
 
@@ -140,6 +140,8 @@ def write_listing(
         writing = _Writing(ports, policy, attempt, begin.event_id, unusable)
         batches = writing.batches(sized, batches, checks_places=checks_places)
         views = writing.views(scope.views)
+        functions, unread = readable_functions(ports.source, policy.source.database)
+        unusable.add_functions(unread)
         unusable.refuse()
     manifest = DumpManifest(
         kind=DumpKind.BOOTSTRAP,
@@ -154,7 +156,7 @@ def write_listing(
         left_out=(*scope.left_out, *unusable.left_out()),
         content=BaseContent(
             views=views,
-            functions=tuple(ports.source.functions(policy.source.database)),
+            functions=functions,
             foreign_keys=tuple(
                 pair for name, one in sized.items() if name not in unusable for pair in one.table.foreign_keys
             ),

@@ -38,6 +38,7 @@ from twinhive.replication.replica.replica_state import (
 from twinhive.replication.replica.root_directories import check_roots
 from twinhive.replication.replica.source_scope import (
     SourceScope,
+    readable_functions,
     readable_scope,
     table_usage,
     usable_scope,
@@ -262,6 +263,7 @@ def check_tables(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
     policy, unusable = step.work.policy, UnusableTables(step.work.policy)
     try:
         scope = usable_scope(ports.source, ports.source_files.root, policy, unusable)
+        unusable.add_functions(readable_functions(ports.source, policy.source.database)[1])
         yield from unusable.refused()
         for left in unusable.left_out() if not unusable.refused() else ():
             step.work.report(Detail("What is left out", f"left out: {left.name}: {left.reason}"))

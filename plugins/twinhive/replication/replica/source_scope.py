@@ -7,7 +7,7 @@ from twinhive.core.model.batches import TableSize
 from twinhive.core.model.errors import InvalidSettings, Missing, UnreadableObject
 from twinhive.core.model.files import Usage, is_elsewhere
 from twinhive.core.model.names import TableName
-from twinhive.core.model.objects import Table
+from twinhive.core.model.objects import Function, Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, MetastoreReader
 from twinhive.core.threads.parallel_map import in_threads
@@ -114,6 +114,24 @@ def readable_tables(
                 except UnreadableObject as problem:
                     unreadable[name] = problem
     return found, unreadable
+
+
+def readable_functions(
+    metastore: MetastoreReader, database: str
+) -> tuple[tuple[Function, ...], dict[str, UnreadableObject]]:
+    """Return the functions of a database, sorted by name, and by name what is wrong with those that cannot be read."""
+    try:
+        return tuple(metastore.functions(database)), {}
+    except UnreadableObject:
+        found, unreadable = list[Function](), dict[str, UnreadableObject]()
+    for name in metastore.function_names(database):
+        try:
+            function = metastore.function(database, name)
+        except UnreadableObject as problem:
+            unreadable[name] = problem
+        else:
+            found += [function] if function else []
+    return tuple(found), unreadable
 
 
 def tables_in_bulk(metastore: MetastoreReader, database: str, names: Sequence[str]) -> list[Table]:

@@ -1,6 +1,7 @@
-"""Tables of the source that cannot be brought over as they are: they cannot be read, or nobody can list their files.
+"""Objects of the source that cannot be brought over as they are: they cannot be read, or nobody can list their files.
 
-Of the second kind are archived partitions (`har://`), and what else lies on another file system than the source's.
+The first are tables and functions. Of the second kind are archived partitions (`har://`), and what else lies on another
+file system than the source's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from twinhive.replication.dump.manifest import LeftOutObject
 
 _LONGEST_PLACE = 400
 """Characters that a parameter of a database has room for beside the rest."""
+_ANEW = "drop it at the source, and create it there again if anybody needs it: both events bring that"
 NamedPlace = tuple[str | None, str]
 """The name of a partition, None for the table itself, and where it lies."""
 
@@ -70,15 +72,22 @@ def _way_back(place: str) -> str:
     return "ALTER TABLE ... UNARCHIVE PARTITION" if place.startswith("har:") else "SET LOCATION, with its files"
 
 
+def said_function(database: str, name: str) -> str:
+    """Return what a function that is left out is called."""
+    return f"function {database}.{name}".lower()
+
+
 class UnusableTables:
     """Collect such tables while others are worked on.
 
-    Where the policy quarantines, each is left out and frozen, else one error names them all (`refuse`).
+    Where the policy quarantines, each is left out and frozen, else one error names them all (`refuse`). Functions are
+    taken along: the replica does without those that cannot be read.
     """
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._found: dict[TableName, ActNow] = {}
+        self._functions: dict[str, ActNow] = {}
 
     def __contains__(self, table: TableName) -> bool:
         return table in self._found
@@ -108,18 +117,37 @@ class UnusableTables:
             if places:
                 raise files_elsewhere(self._policy, table.name, places, root)
 
+    def add_functions(self, unreadable: Mapping[str, ActNow]) -> None:
+        """Take functions of the source's database along, by their names."""
+        self._functions |= {said_function(self._policy.source.database, name): one for name, one in unreadable.items()}
+
+    def add_function_of(self, event_id: int, problem: ActNow) -> None:
+        """Take the function of an event along that nobody can read, its name neither."""
+        self._functions[f"the function of event {event_id}"] = problem
+
+    @property
+    def goes_on(self) -> bool:
+        """True where the policy goes on without them."""
+        return self._policy.options.on_object_error == "quarantine"
+
     def refused(self) -> tuple[ActNow, ...]:
         """Return what is wrong with each, unless the policy goes on without them."""
-        return () if self._policy.options.on_object_error == "quarantine" else tuple(self.found.values())
+        return () if self.goes_on else (*self.found.values(), *self._functions.values())
 
     def refuse(self) -> None:
         """Raise one error for all of them, unless the policy goes on without."""
         if refused := self.refused():
-            raise together(refused, f"{len(refused)} tables of {self._policy.source.database} cannot be copied")
+            what = "tables and functions" if self._functions else "tables"
+            raise together(refused, f"{len(refused)} {what} of {self._policy.source.database} cannot be copied")
 
     def left_out(self) -> tuple[LeftOutObject, ...]:
         """Return them as what a dump leaves out; the replica freezes each with the reason."""
-        return tuple(LeftOutObject(str(name), self.why(name), frozen=name.table) for name in sorted(self._found))
+        tables = (LeftOutObject(str(name), self.why(name), frozen=name.table) for name in sorted(self._found))
+        return (*tables, *map(self._of_function, sorted(self._functions)))
+
+    def _of_function(self, name: str) -> LeftOutObject:
+        why = self._functions[name].words.what[:_LONGEST_PLACE]
+        return LeftOutObject(name, f"{why}; next: {_ANEW}")
 
     def why(self, table: TableName) -> str:
         """Say why a table waits, and what ends that."""

@@ -118,6 +118,14 @@ class PretendedMetastore:
         every |= self._functions[database]
         return [found for name in sorted(every) if (found := every[name]) is not None]
 
+    def function_names(self, database: str) -> list[str]:
+        """Return the names of the functions that a database would have."""
+        return [one.name for one in self.functions(database)]
+
+    def function(self, database: str, name: str) -> Function | None:
+        """Return a function as it would be, None for an absent one."""
+        return next((one for one in self.functions(database) if one.name == name.lower()), None)
+
     # Writing.
 
     def set_database_parameters(self, name: str, parameters: Parameters) -> None:

@@ -210,10 +210,23 @@ class ThriftMetastoreReader:
             answer = self._read(doing, lambda client: client.get_all_functions()).functions or ()
         except UnreadableObject:
             # One of another database is no reason.
-            names = self._read(doing, lambda client: client.get_functions(database, "*"))
-            answer = _named(sorted(names), lambda some: [self._function(database, name) for name in some])
+            names = self.function_names(database)
+            answer = _named(names, lambda some: [self._function(database, name) for name in some])
         found = [objects.read_function(tree_of(function)) for function in answer]
         return sorted((function for function in found if function.database == database.lower()), key=_by_name)
+
+    def function_names(self, database: str) -> list[str]:
+        """Return the names of all permanent functions, sorted: also of those that cannot be read."""
+        return sorted(
+            self._read(f"listing functions of {database}", lambda client: client.get_functions(database, "*"))
+        )
+
+    def function(self, database: str, name: str) -> Function | None:
+        """Return one permanent function, or None."""
+        try:
+            return objects.read_function(tree_of(self._function(database, name)))
+        except Missing:
+            return None
 
     def _function(self, database: str, name: str) -> Any:
         return self._read(f"reading function {database}.{name}", lambda client: client.get_function(database, name))
