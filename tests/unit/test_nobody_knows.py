@@ -48,7 +48,6 @@ ALLOWED = {
     "replication/incremental/event_reached.py": (1, _NO_SERVER),
     "replication/incremental/event_view.py": (1, _NO_SERVER),
     "replication/incremental/salvage.py": (1, "all of the window is there: what comes after its end is said"),
-    "replication/notification_log/external_entry_cache.py": (1, _OTHER_WAY),
     "replication/notification_log/log_pages.py": (2, _NO_SERVER),
     "replication/notification_log/newest_in_scope.py": (1, _NEXT_LOOK),
     "operations/monitoring/standing_fences.py": (1, _NO_SERVER),

@@ -4,25 +4,23 @@ A replica shows a set at the end of an incremental run. What is marked after its
 has taken over, and the log of events in scope does not tell of it.
 """
 
-from collections.abc import Iterator
-
 from twinhive.core.model.changes.affected_objects import partitions_named
-from twinhive.core.model.changes.events import EventRow
+from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.errors import ActNow, Unexplained
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.sets.set_mark import SETS_TABLE
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.core.step.step_base import Work
 from twinhive.hive.events.decoder import decode_event
+from twinhive.hive.events.event_scope import is_of_default_catalog
+from twinhive.hive.events.reader import read_events
 from twinhive.operations.failover.promote import replica_alone
 from twinhive.publishing.set_visibility.show_sets import ShowSets
 
-_PER_CALL = 300
 
-
-def set_news(ports: ReadPorts, policy: Policy, event_id: int) -> tuple[EventRow, ...]:
-    """Return the events after one that change sets of the policy's tables."""
-    return tuple(row for row in _rows_after(ports, event_id) if _is_news(row, policy))
+def set_news(ports: ReadPorts, policy: Policy, begin: Position) -> tuple[EventRow, ...]:
+    """Return the events after one that change sets of the policy's tables. Raises LogBroken."""
+    return tuple(row for row in read_events(ports.source, begin) if _is_news(row, policy))
 
 
 def unshown_sets(ports: WritePorts, work: Work) -> list[str]:
@@ -40,14 +38,9 @@ def unshown_sets(ports: WritePorts, work: Work) -> list[str]:
     return [f"{mark.table.table} {mark.spec}" for mark in (*plan.show, *plan.hide)]
 
 
-def _rows_after(ports: ReadPorts, event_id: int) -> Iterator[EventRow]:
-    while rows := ports.source.events_after(event_id, _PER_CALL):
-        yield from rows
-        event_id = rows[-1].event_id
-
-
 def _is_news(row: EventRow, policy: Policy) -> bool:
-    if ((row.database or "").lower(), (row.table or "").lower()) != (policy.source.database, SETS_TABLE):
+    named = ((row.database or "").lower(), (row.table or "").lower())
+    if not is_of_default_catalog(row) or named != (policy.source.database, SETS_TABLE):
         return False
     try:
         marks = partitions_named(decode_event(row).change)

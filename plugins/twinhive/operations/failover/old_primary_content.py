@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from twinhive.core.model.changes.events import Position
-from twinhive.core.model.errors import ActNow, Unexplained
 from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.marks import ReplicaState
 from twinhive.core.model.objects import Table
@@ -19,7 +18,7 @@ from twinhive.core.model.thrift_objects import view_text
 from twinhive.core.ports import ReadPorts, SourcePorts
 from twinhive.operations.failover.promotion import Promotion
 from twinhive.replication.incremental.full_resync import functions_alone
-from twinhive.replication.notification_log.event_stream import touched_after
+from twinhive.replication.notification_log.touched_tables import touched_after
 from twinhive.replication.replica.source_scope import each_table
 from twinhive.replication.replica.stamping import brings
 
@@ -104,10 +103,5 @@ class OldPrimary:
 
 def _touched(ports: SourcePorts, policy: Policy, begin: Position) -> set[str] | None:
     """Return the tables that a log names after an event; None where it has a gap, or does not say all."""
-    try:
-        found = touched_after(ports, policy, begin)
-    except Unexplained:
-        raise
-    except ActNow:
-        return None
+    found = touched_after(ports, policy, begin)
     return None if found is None else {name.table for name in found if name.database == policy.source.database}

@@ -49,7 +49,7 @@ def refuse_news(ports: ReadPorts, policy: Policy, quiet_since: Position) -> None
             expected=f"no event of this policy for {policy.quiet_seconds:.0f} s, nor while both sides are compared",
             next_step="find these writers and stop them; then again: " + again,
         )
-    if marked := set_news(ports, policy, quiet_since.event_id):
+    if marked := set_news(ports, policy, quiet_since):
         raise ActNow(
             f"sets of {policy.source} are still marked: its replica would take over without them",
             found=f"after event {quiet_since.event_id}: {_told(marked)}",

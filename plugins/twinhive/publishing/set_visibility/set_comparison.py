@@ -13,7 +13,7 @@ from twinhive.core.model.sets.set_spec import SetSpec
 from twinhive.core.ports import MetastoreReader, ReadPorts
 from twinhive.publishing.set_visibility.later_events import LaterEvents
 from twinhive.publishing.sets.marking_sets import partitions_of
-from twinhive.replication.scan.silent_writes import Difference, Leaf, compare, contents, replica_places
+from twinhive.replication.comparison.leaf_files import Difference, Leaf, compare_leaves
 
 _AT_ONCE = 256
 
@@ -34,16 +34,13 @@ def lacking(ports: ReadPorts, policy: Policy, table: Table, spec: SetSpec, later
     """Return what keeps the replica from having the set, None for nothing; as many leaves as 256 are held at once."""
     try:
         for some in _leaves(ports.source, table, spec, later):
-            places = replica_places(ports, policy, some)
-            here = contents(ports.source_files, {place: place for place in places})
-            there = contents(ports.replica_files, places)
-            known = [leaf for leaf in some if leaf.location in places]
-            differ = {one.leaf.name: one for one in compare(ports, known, here, there)}
+            compared = compare_leaves(ports, policy, some)
+            differ = {one.leaf.name: one for one in compared.differences}
             for leaf in some:
-                if leaf.location not in places:
+                if leaf.location not in compared.files:
                     if not later.adds(table.name, _values(leaf)):
                         return Lacking(leaf, is_there=False)
-                elif not _is_promised(leaf, here[leaf.location], differ.get(leaf.name), later):
+                elif not _is_promised(leaf, compared.files[leaf.location], differ.get(leaf.name), later):
                     return Lacking(leaf, is_there=True)
     except Missing:
         # A leaf is taken away at this moment: its event follows.

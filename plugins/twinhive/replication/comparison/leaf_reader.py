@@ -30,7 +30,7 @@ from twinhive.replication.comparison.leaf_records import (
     digest_of_names,
     leaf_key,
 )
-from twinhive.transfer.staged.listing import list_files
+from twinhive.transfer.staged.listing import files_below
 
 PARTITIONS_AT_ONCE = 100_000
 """Places of so many partitions of a table are read by one call, of more by pages."""
@@ -142,17 +142,15 @@ class Side:
     def _with_files(
         self, leaves: Mapping[str, "_Leaf"], looks: Mapping[str, LeafLook], wanted: Callable[[str], bool]
     ) -> Iterator[tuple[str, LeafState]]:
-        files: dict[str, dict[str, FileStatus]] = {name: {} for name in leaves}
-        roots = [(name, leaf.place) for name, leaf in leaves.items() if leaf.place]
-        for name, relative, status in list_files(self.files, roots):
-            files[name][relative] = status
-        asked = [status.path for name in leaves if wanted(name) for status in files[name].values()]
+        files = files_below(self.files, {name: leaf.place for name, leaf in leaves.items() if leaf.place})
+        asked = [status.path for name in files if wanted(name) for status in files[name].values()]
         sums = self.checksums(asked)
         for name, leaf in leaves.items():
-            found = {relative: sums.get(status.path) for relative, status in files[name].items()}
+            there = files.get(name, {})
+            found = {relative: sums.get(status.path) for relative, status in there.items()}
             known = {relative: value for relative, value in found.items() if value is not None}
             whole = known if wanted(name) and len(known) == len(found) else None
-            yield name, LeafState(leaf.form, files[name], leaf.statistics, looks.get(leaf.place), whole)
+            yield name, LeafState(leaf.form, there, leaf.statistics, looks.get(leaf.place), whole)
 
     def checksums(self, paths: Sequence[str]) -> dict[str, str | None]:
         """Return checksums by path, None for a file that is gone. Where a file system has none, bytes are read."""

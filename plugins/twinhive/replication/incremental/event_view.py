@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 
 from twinhive.core.model.changes.change_descriptions import files_named, subject
 from twinhive.core.model.changes.events import EventRow
-from twinhive.core.model.errors import ActNow
+from twinhive.core.model.errors import ActNow, LogBroken
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import EventLog, ReadPorts
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_message import names_touched
 from twinhive.hive.events.event_scope import in_scope
 from twinhive.hive.events.event_types import REASONS
+from twinhive.hive.events.reader import newest_position
 from twinhive.replication.apply.lane import why_not_replicated
 from twinhive.replication.notification_log.event_stream import is_readable
 from twinhive.replication.notification_log.skipped_events import obeyed_skips
@@ -48,7 +49,7 @@ class LogView:
     newest     id of the newest event of the log
     looked_at  id of the last event that was looked at
     hidden     how many events up to there are not among `events`: out of scope, or of other tables
-    gaps       what the log does not hold any more
+    gaps       what the log does not hold any more, and that it is not the one that the replica has followed
     """
 
     position: int | None
@@ -83,6 +84,11 @@ def view_log(ports: ReadPorts, policy: Policy, wanted: WantedEvents) -> LogView:
     if wanted.begin is None:
         after = max(0, newest - wanted.limit) if state.last_event_id is None else state.last_event_id
     found = _Reading(policy, wanted, obeyed_skips(ports, policy), looked_at=after)
+    if state.last_event_id is not None:
+        try:
+            newest_position(ports.source, state.position)
+        except LogBroken as error:
+            found.gaps.append(f"{error.words.what}: {error.words.found}, expected {error.words.expected}")
     for row in _rows(ports.source, after, newest):
         if len(found.events) >= wanted.limit:
             break

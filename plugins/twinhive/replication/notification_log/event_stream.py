@@ -11,15 +11,12 @@ from dataclasses import dataclass, replace
 
 from twinhive.core.model.changes.events import EventRow, Position
 from twinhive.core.model.files import base_name, join
-from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter, MetastoreReader, ReadPorts, SourcePorts
 from twinhive.hive.events.database_drop import drops_database
 from twinhive.hive.events.decoder import decode_event
 from twinhive.hive.events.event_errors import UnreadableEvent
-from twinhive.hive.events.event_message import names_touched
 from twinhive.hive.events.event_scope import in_scope
-from twinhive.hive.events.event_types import KNOWN_TYPES
 from twinhive.hive.events.reader import bounded, read_events
 from twinhive.replication.dump.dump_layout import saved_events_directory
 from twinhive.replication.dump.event_range import EventRange
@@ -98,23 +95,6 @@ def is_readable(row: EventRow) -> bool:
     except UnreadableEvent:
         return False
     return True
-
-
-def touched_after(ports: SourcePorts, policy: Policy, begin: Position) -> frozenset[TableName] | None:
-    """Return the tables of which events in scope speak after a position; None where one of them may speak of any.
-
-    So one does that cannot be read: of a rename, only the message names the old table. Whether it is to be passed over
-    makes no difference: it has happened.
-    """
-    touched: set[TableName] = set()
-    try:
-        for row in EventStream(ports, policy).rows_after(begin):
-            if not row.table and row.event_type not in KNOWN_TYPES:
-                return None
-            touched |= names_touched(row)
-    except UnreadableEvent:
-        return None
-    return frozenset(touched)
 
 
 def window_after(ports: SourcePorts, policy: Policy, begin: Position, skipped: Collection[int]) -> NextEventRange:

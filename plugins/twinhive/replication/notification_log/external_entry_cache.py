@@ -6,15 +6,14 @@ Every change of a partition's place has an event, so reading the log replaces a 
 from collections import defaultdict
 from collections.abc import Mapping
 
-from twinhive.core.model.errors import ActNow
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts
 from twinhive.replication.dump.dump_store import ExternalPass
 from twinhive.replication.dump.passes.external_entries import Entry
 from twinhive.replication.dump.passes.external_passes import locations_of_pass
-from twinhive.replication.notification_log.event_stream import touched_after
 from twinhive.replication.notification_log.source_log import SourceLog
+from twinhive.replication.notification_log.touched_tables import touched_after
 
 _READ_AGAIN_SECONDS = 24 * 3600
 _MOST_EVENTS = 20_000
@@ -39,10 +38,7 @@ def known_entries(
         return {}
     if not all(log.has(point) for point in (of.begin, of.end)):
         return {}
-    try:
-        touched = touched_after(ports, policy, of.begin.position)
-    except ActNow:
-        return {}  # the log has a gap
+    touched = touched_after(ports, policy, of.begin.position)
     if touched is None:
         return {}
     known: dict[TableName, tuple[Entry, ...]] = defaultdict(tuple)

@@ -17,6 +17,7 @@ from twinhive.core.model.text import ResyncTable
 from twinhive.core.ports import WritePorts
 from twinhive.core.step.step_base import Detail, Work
 from twinhive.replication.comparison.directory_fingerprints import LeafLook, LooksOfPages
+from twinhive.replication.comparison.leaf_files import Difference, compare_leaves
 from twinhive.replication.notification_log.touched_tables import TouchedTables
 from twinhive.replication.operator_requests.request_files import is_paused
 from twinhive.replication.replica.replica_state import state_now
@@ -24,17 +25,7 @@ from twinhive.replication.replica.source_scope import readable_scope
 from twinhive.replication.replica.unusable_tables import UnusableTables
 from twinhive.replication.scan.scan_memory import Memories, Memory, shard_of
 from twinhive.replication.scan.silent_differences import SilentDifferences
-from twinhive.replication.scan.silent_writes import (
-    Difference,
-    Leaf,
-    Size,
-    compare,
-    contents,
-    leaves,
-    replica_places,
-    size_of,
-    sizes_of,
-)
+from twinhive.replication.scan.silent_writes import Size, leaves, size_of, sizes_of
 from twinhive.replication.scan.sweep import sweep
 
 _DEEP_EVERY_SECONDS = 24 * 3600
@@ -204,7 +195,7 @@ class _Scanning:
     def _begin(self) -> SilentDifferences:
         """Note where the replica is, before anything is compared."""
         state = state_now(self.ports, self.policy)
-        touched = TouchedTables(self.policy, state.position)
+        touched = TouchedTables(state.position)
         return SilentDifferences(self.scan.work, self.ports, state, touched, self.scan.wait)
 
     def _look(
@@ -225,9 +216,11 @@ class _Scanning:
         suspects = [leaf for place, leaf in found.items() if place in now and place not in same]
         counted = {place: memory.sizes[place] for place in memory.sizes.keys() & found.keys()}
         differences: list[Difference] = []
+        # What the replica does not have is an event's, and looked at again afterwards.
         for start in range(0, len(suspects), _COMPARED_AT_ONCE):
-            compared = self._compare(suspects[start : start + _COMPARED_AT_ONCE], counted)
-            same |= {place: now[place] for place in compared.places}
+            compared = compare_leaves(self.ports, self.policy, suspects[start : start + _COMPARED_AT_ONCE])
+            counted |= {place: size_of(files) for place, files in compared.files.items()}
+            same |= {place: now[place] for place in compared.files}
             differences += compared.differences
         sizes |= sizes_of(found.values(), counted)
         self.found += Scanned(len(found), len(suspects))
@@ -237,15 +230,6 @@ class _Scanning:
     def _looks(self, locations: Iterable[str]) -> dict[str, LeafLook]:
         """Look at directories of the source, as they are at this moment."""
         return LooksOfPages(self.ports.source_files).of(list(locations))
-
-    def _compare(self, suspects: Sequence[Leaf], counted: dict[str, Size]) -> "_Compared":
-        """Compare what the replica has; what it does not have is an event's, and looked at again afterwards."""
-        places = replica_places(self.ports, self.policy, suspects)
-        here = contents(self.ports.source_files, {place: place for place in places})
-        counted |= {place: size_of(files) for place, files in here.items()}
-        there = contents(self.files, places)
-        some = [leaf for leaf in suspects if leaf.location in places]
-        return _Compared(tuple(places), compare(self.ports, some, here, there))
 
     def _finish(self, found: SilentDifferences, batch: Sequence[_Looked]) -> None:
         differences = [one for looked in batch for one in looked.differences]
@@ -274,14 +258,6 @@ class _Scanning:
     def _say(self, what: str, some: Sequence[Difference]) -> None:
         for one in some:
             self.report(Detail(_CHANGED, f"{what}: {one}"))
-
-
-@dataclass(frozen=True)
-class _Compared:
-    """The leaves that the replica has, by where the source keeps them, and what differs of them."""
-
-    places: Sequence[str]
-    differences: Sequence[Difference]
 
 
 def _whole(tables: Sequence[Table]) -> Iterator[Table]:

@@ -20,9 +20,11 @@ from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Work
 from twinhive.replication.apply.open_target import open_target
 from twinhive.replication.apply.silent_change import SilentChange, apply_silent_change
+from twinhive.replication.comparison.leaf_files import Difference, contents
+from twinhive.replication.notification_log.event_stream import EventStream
 from twinhive.replication.notification_log.touched_tables import TouchedTables
 from twinhive.replication.replica.replica_state import read_state
-from twinhive.replication.scan.silent_writes import Difference, contents, unfinished_below
+from twinhive.replication.scan.silent_writes import unfinished_below
 from twinhive.transfer.staged.batch_result import failed_copy
 from twinhive.transfer.staged.copy_items import copy_items
 from twinhive.transfer.staged.copy_outcome import CopyOutcome
@@ -59,7 +61,7 @@ class SilentDifferences:
         quiet = [one for some in pieces for one in self._quiet(some)]
         marks = self._marks()
         # Read last: whatever explains these files has had its time to be written.
-        self.touched.read_on(self.ports)
+        self.touched.read_on(EventStream.of(self.ports, self.work.policy))
         return [one for one in quiet if self._is_unexplained(one, marks)]
 
     def brought_over(self, settled: Sequence[Difference]) -> list[Difference]:
@@ -128,7 +130,7 @@ class SilentDifferences:
             now = read_state(ports.replica, policy, log_id)
             if now.phase is not Phase.FOLLOWING or now.dump != self.state.dump:
                 return []
-            self.touched.read_on(ports)
+            self.touched.read_on(EventStream.of(ports, policy))
             marks, followed = self._marks(), []
             target = open_target(ports, policy, log_id, lease, staging)
             token = uuid.uuid4().hex[:8]

@@ -7,8 +7,8 @@ import pytest
 from tests.unit.operations.failover.test_failover import HOLDER, parameters, planned, position, ready
 from tests.unit.operations.failover.test_fence import HOME, Fenced
 from tests.unit.publishing.set_visibility.test_shown_sets import Producer
-from twinhive.core.model.changes.events import Position
-from twinhive.core.model.errors import ActNow, Refused, TryAgain, Unexplained, Unreachable
+from twinhive.core.model.changes.events import NOWHERE, Position
+from twinhive.core.model.errors import ActNow, LogBroken, Refused, TryAgain, Unexplained, Unreachable
 from twinhive.core.model.failover.fence import QUOTA
 from twinhive.core.model.marks import PHASE
 from twinhive.core.model.names import TableName
@@ -133,7 +133,22 @@ def test_sets_of_tables_that_the_policy_leaves_out_are_of_no_matter(producer: Pr
     producer.mark("p=a b")
     ports = producer.world.ports()
     assert unshown_sets(ports, Work(producer.policy, holder=HOLDER)) == []
-    assert len(set_news(ports, replace(producer.policy, exclude=()), 0)) > len(set_news(ports, producer.policy, 0)) > 0
+    everything = replace(producer.policy, exclude=())
+    assert len(set_news(ports, everything, NOWHERE)) > len(set_news(ports, producer.policy, NOWHERE)) > 0
+
+
+def test_a_log_that_does_not_tell_of_sets_is_no_log_without_news(producer: Producer) -> None:
+    producer.mark("p=a b")
+    ports, log = producer.world.ports(), producer.world.source._log
+    begin = log.rows[0].position
+    log.rows[-1] = replace(log.rows[-1], catalog="spark")
+    assert len(set_news(ports, producer.policy, log.rows[-2].position)) == 0, "of another catalog"
+    log.expire(log.rows[2].event_id)
+    with pytest.raises(LogBroken, match="has a gap"):
+        set_news(ports, producer.policy, begin)
+    log.last_event_id = begin.event_id - 1
+    with pytest.raises(LogBroken, match="not the one it was"):
+        set_news(ports, producer.policy, begin)
 
 
 def test_the_database_is_fenced_as_a_whole_with_its_table_of_sets() -> None:

@@ -356,6 +356,16 @@ def test_files_of_a_table_that_the_log_names_since_stay_in_the_snapshot() -> Non
     assert (kept.mark, kept.quota, kept.hook.shut) == (None, 5_000, False)
 
 
+def test_files_stay_in_the_snapshot_where_the_log_does_not_tell_all_since() -> None:
+    kept = Kept().truncated("plain")
+    log = kept.world.source._log
+    kept.users.insert("orders", ("a b",), {})
+    log.expire(log.last_event_id)
+    why = "plain: the log does not tell all since"
+    assert f"would not be brought back: {why}" in "\n".join(kept.abort().plan(kept.world.ports()))
+    assert f"not brought back: {why}" in "\n".join(kept.abort().run(kept.world.ports())) and kept.snapshots
+
+
 def test_a_directory_with_other_files_since_is_not_mixed() -> None:
     kept = Kept().truncated("plain")
     kept.world.source_files.set_name_quota(HOME, None)

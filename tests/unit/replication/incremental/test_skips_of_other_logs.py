@@ -71,6 +71,20 @@ def test_the_log_as_it_is_shown_skips_nothing_either(restored: Restored) -> None
     assert view.why_not is None
 
 
+@pytest.mark.parametrize("later", [0, 5])
+def test_a_log_that_is_not_the_one_it_was_is_shown_as_that(later: int) -> None:
+    followed = Followed()
+    restore = backup(followed.world.source)
+    followed.users.insert("plain", None, [b"taken back"])
+    followed.follow()
+    assert view_log(followed.world.ports(), followed.policy, WantedEvents()).gaps == ()
+    restore()
+    for _ in range(later):
+        followed.users.insert("plain", None, [b"another"])
+    (said,) = view_log(followed.world.ports(), followed.policy, WantedEvents()).gaps
+    assert "is not the one it was" in said and "expected event" in said
+
+
 def test_the_new_event_is_passed_over_when_that_is_asked_for(restored: Restored) -> None:
     event_id = emit(restored.world, POISON["unknown type"])
     assert event_id == restored.event_id

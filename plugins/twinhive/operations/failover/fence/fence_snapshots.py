@@ -33,7 +33,7 @@ from twinhive.core.ports import FileReader, Lease, SnapshotReader, SnapshotWrite
 from twinhive.core.ports.same_content import have_same_content
 from twinhive.hive.events.reader import position_at
 from twinhive.operations.failover.fence.note import mark_of, note_of, note_path
-from twinhive.replication.notification_log.event_stream import touched_after
+from twinhive.replication.notification_log.touched_tables import touched_after
 from twinhive.replication.replica.source_scope import read_selected
 from twinhive.transfer.engine.attributes import UNKNOWN, AttributeCopier
 
@@ -218,8 +218,9 @@ class _Damage:
         """Say why a leaf stays as it is, '' when what it lacks may be brought back."""
         touched = self._touched()
         if touched is None or leaf.table in touched:
+            said = "does not tell all" if touched is None else "names it"
             missing = self._missing(leaf)
-            return "the log names it since the fence, so that a statement may have deleted them" if missing else ""
+            return f"the log {said} since the fence, so that a statement may have deleted them" if missing else ""
         if not leaf.has_files:
             return ""
         before, now = self._held(leaf, before=True), self._held(leaf)
