@@ -103,9 +103,8 @@ class Switching:
         if table.partition_keys:
             if self.waiting(ports, table):
                 return False
-            home = self.root
-            ports.replica_files.make_directories(home)
-            place = OldPlace(None, str(table.location), home, DirectoryState(0, 0), None)
+            ports.replica_files.make_directories(self.root)
+            place = OldPlace(None, str(table.location), self.root, DirectoryState(0, 0), None)
             call = BeforeSwitch(here, (place,))
             remember_old(ports.replica_files, self.policy, call)
         else:

@@ -12,32 +12,35 @@ from twinhive.replication.notification_log.event_stream import EventStream
 
 
 class TouchedTables:
-    """The source tables with events after a position, up to where the log was read last.
-
-    names   None where an event may tell of any table. So one does that cannot be read: of a rename, only the message
-            names the old table
-    """
+    """The source tables with events after a position, up to where the log was read last."""
 
     def __init__(self, position: Position) -> None:
-        self.names: frozenset[TableName] | None = frozenset()
+        self._names: set[TableName] = set()
+        self._any = False
         self._end = position
 
     def __contains__(self, table: TableName) -> bool:
         """Return True for a table that may have an event."""
-        return self.names is None or table in self.names
+        return self._any or table in self._names
+
+    @property
+    def names(self) -> frozenset[TableName] | None:
+        """The tables, None where an event may tell of any.
+
+        So one does that cannot be read: of a rename, only the message names the old table.
+        """
+        return None if self._any else frozenset(self._names)
 
     def read_on(self, stream: EventStream) -> None:
         """Read what the log says by now, to a policy. Raises LogBroken."""
         try:
-            for event_range in () if self.names is None else stream.event_ranges_after(self._end):
+            for event_range in () if self._any else stream.event_ranges_after(self._end):
                 for row in event_range.rows:
-                    if not row.table and row.event_type not in KNOWN_TYPES:
-                        self.names = None
-                        return
-                    self.names |= names_touched(row)
+                    self._names |= names_touched(row)
+                    self._any |= not row.table and row.event_type not in KNOWN_TYPES
                 self._end = event_range.end
         except UnreadableEvent:
-            self.names = None
+            self._any = True
 
 
 def touched_after(ports: SourcePorts, policy: Policy, begin: Position) -> frozenset[TableName] | None:
