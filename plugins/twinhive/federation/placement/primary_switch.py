@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from twinhive.core.directory_marks.write_protection import protect
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import AlreadyThere, ChangedMeanwhile, Missing
 from twinhive.core.model.files import join, qualified
@@ -87,9 +88,9 @@ class Switching:
                 return False
             become_homes(ports.replica_files, self.policy, homes.values())
             lease.confirm()
-            if not self._alter_partitions(ports, there, homes):
-                return False
-            if give_back(ports, self.name, call):
+            is_switched = self._alter_partitions(ports, there, homes)
+            if not is_switched or give_back(ports, self.name, call):
+                self.stay_copies(ports, lease, homes)
                 return False
             self._mark_at_home(ports, table, homes, here.event_id)
         return True
@@ -113,7 +114,18 @@ class Switching:
             return False
         become_homes(ports.replica_files, self.policy, [home])
         lease.confirm()
-        return self._alter_table(ports, table, home) and not give_back(ports, self.name, call)
+        is_switched = self._alter_table(ports, table, home) and not give_back(ports, self.name, call)
+        if not is_switched and not table.partition_keys:
+            self.stay_copies(ports, lease, {None: home})
+        return is_switched
+
+    def stay_copies(self, ports: WritePorts, lease: Lease, homes: Mapping[Values, str]) -> None:
+        """Let nobody write into directories that were to be homes, and are copies as before. Raises LeaseLost."""
+        _, now = objects_now(ports.replica, self.name, homes)
+        lease.confirm()
+        for values, home in homes.items():
+            if values not in now or now[values].location != home:
+                protect(ports.replica_files, home)
 
     def _alter_partitions(self, ports: WritePorts, there: Mapping[Values, Marked], homes: Mapping[Values, str]) -> bool:
         """Switch partitions that are what was judged; False when one of them is not, by a last look right before."""

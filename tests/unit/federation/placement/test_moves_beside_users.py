@@ -1,4 +1,4 @@
-"""Who alters a table or a partition while a move marks it finds the change kept: the log tells of it."""
+"""Who alters a table or a partition while a move marks it finds the change kept, and copies of others stay."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,20 +6,24 @@ from typing import Any
 
 import pytest
 
+from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.copies_world import CopiesWorld
 from tests.support.worlds.fake_world import Killed
 from tests.support.worlds.kept_marks import is_moving
 from tests.unit.federation.placement.test_late_files import EXPECTED, overwritten_late
 from tests.unit.federation.placement.test_move_primary import (
     ORDERS,
+    a_placed_world,
     a_world,
+    adopt,
     assert_moved,
     at_the_switch,
     both_files,
     move,
     rows,
 )
-from twinhive.core.model.errors import ActNow, Unreachable
+from twinhive.core.model.errors import ActNow, TryAgain, Unreachable
+from twinhive.core.model.placement.copy_marks import CopyMark
 from twinhive.federation.placement import late_files, move_primary, primary_switch
 
 
@@ -176,3 +180,80 @@ def test_a_partition_that_is_dropped_in_the_moment_of_the_switch_stays_so(is_mad
         assert_moved(world, "orders", ORDERS)
     else:
         assert_moved(world, "orders", {name: files for name, files in ORDERS.items() if name != "day=1"})
+
+
+# --- copies that were to be homes, and are copies as before
+
+
+def writable_copies(world: CopiesWorld, table: str) -> list[str]:
+    """Return the marked copies on north of what is at home on east into which somebody may write."""
+    found = [(one, mark.location) for name, (one, mark) in world.marked().items() if name.split()[0] == table]
+    places = [place for one, place in found if str(one.location) != place]
+    return [place for place in places if (status := world.north.status(place)) and status.permission & 0o222]
+
+
+def altered_at_each_switch(world: CopiesWorld, table: str) -> None:
+    """Let a user alter an object between our last look and each of our calls."""
+    name = "alter_table" if table == "plain" else "alter_partitions"
+    original, count = getattr(world.metastore, name), iter(range(100))
+
+    def altered(*arguments: Any, **options: Any) -> Any:
+        some = [arguments[-1]] if table == "plain" else arguments[0]
+        if any(both_files(world, str(one.location)) is world.north for one in some):
+            setattr(world.metastore, name, original)
+            alter(world, table, str(next(count)))
+            setattr(world.metastore, name, altered)
+        return original(*arguments, **options)
+
+    setattr(world.metastore, name, altered)
+
+
+@pytest.mark.parametrize("table", EXPECTED)
+@pytest.mark.parametrize("begin", [a_world, a_placed_world])
+def test_what_is_given_back_each_time_cannot_be_written(table: str, begin: Callable[[], CopiesWorld]) -> None:
+    world = begin()
+    altered_at_each_switch(world, table)
+    with pytest.raises(TryAgain, match="it is written all the time"):
+        adopt(world, table)
+    assert both_files(world, str(one_of(world, table).location)) is world.files
+    assert writable_copies(world, table) == []
+
+
+@pytest.mark.parametrize("table", EXPECTED)
+def test_what_a_kill_has_left_to_be_switched_the_next_run_protects_where_it_switches_nothing(
+    table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = a_placed_world()
+
+    def killed() -> None:
+        raise Killed
+
+    with acting(primary_switch, "become_homes", killed), pytest.raises(Killed):
+        adopt(world, table)
+    world.lease.lose_holders()
+    assert writable_copies(world, table)
+    for name in ("switch_partitions", "switch_table"):
+        monkeypatch.setattr(primary_switch.Switching, name, lambda *_: False)
+    with pytest.raises(TryAgain, match="it is written all the time"):
+        adopt(world, table)
+    assert writable_copies(world, table) == []
+
+
+# --- a placement beside
+
+
+def marks_of_others(world: CopiesWorld, table: str) -> dict[str, CopyMark]:
+    return {name: mark for name, (_, mark) in world.marked().items() if name.split()[0] != table}
+
+
+@pytest.mark.parametrize("table", ["plain", "orders"])
+def test_the_marks_of_other_tables_stay_as_they_are_through_a_move(table: str) -> None:
+    expected = marks_of_others(a_placed_world(), table)
+    assert expected
+    for world in left_by_kills(a_placed_world, lambda world, switch: adopt(world, table, switch)):
+        assert marks_of_others(world, table) == expected
+        adopt(world, table)
+        assert marks_of_others(world, table) == expected
+        before = rows(world, table)
+        assert world.run()["list_copies"].unmarked == 0
+        assert marks_of_others(world, table) == expected and rows(world, table) == before
