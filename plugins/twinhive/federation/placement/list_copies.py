@@ -30,6 +30,7 @@ from twinhive.federation.placement.placement_layout import (
     copies_directory,
     copies_mark,
     lists_directory,
+    taken_path,
 )
 from twinhive.federation.placement.placement_state import LookedAt, read_position, write_position, write_record
 from twinhive.federation.placement.untouched_tables import Untouched, untouched_tables
@@ -90,7 +91,9 @@ class ListCopies:
             dated = self._date_marks_anew(ports, found)
             sweeping = sweep(ports, lease, policy, found.used(), self.now()) if found.changes_places else None
             lease.confirm()
-            if not found.needed:
+            if found.needed:
+                ports.replica_files.delete_file(taken_path(policy))  # what was taken is listed now
+            else:
                 clear_work(ports, policy)
             found.remember(ports)
         for directory in sweeping.removed if sweeping else ():
@@ -306,7 +309,7 @@ def clear_work(ports: WritePorts, policy: Policy) -> None:
     if staging is None:
         return
     base, unfinished = base_directory(policy.staging), unfinished_directory(policy.staging)
-    for path in (lists_directory(policy), building_directory(policy, ""), base, unfinished):
+    for path in (lists_directory(policy), building_directory(policy, ""), base, unfinished, taken_path(policy)):
         if ports.replica_files.status(path) is not None:
             staging.discard(path)
 

@@ -40,6 +40,11 @@ def unused_path(policy: Policy) -> str:
     return join(policy.staging, _WORK, "unused.json")
 
 
+def taken_path(policy: Policy) -> str:
+    """Return the file that says that users' copies were taken into staging since the last list was made."""
+    return join(policy.staging, _WORK, "taken.json")
+
+
 def moved_directory(policy: Policy) -> str:
     """Return the directory of what the old places of a table that is moved held when it was switched."""
     return join(policy.staging, _WORK, "moved")

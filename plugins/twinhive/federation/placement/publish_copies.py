@@ -25,6 +25,7 @@ from twinhive.federation.placement.copy_directories import (
 from twinhive.federation.placement.copy_lists import CopyList, ListedCopies, content_of, lists_there, objects_of
 from twinhive.federation.placement.marking_copies import objects_now, write_marks
 from twinhive.federation.placement.placement_events import NewsSinceList
+from twinhive.federation.placement.placement_layout import taken_path
 from twinhive.federation.placement.unchanged_objects import Unchanged
 from twinhive.transfer.staged.staged_files import CopyItem, base_directory, unfinished_directory
 
@@ -61,7 +62,8 @@ class PublishCopies:
                 discard_list(ports.replica_files, policy, listed.name)
             lease.confirm()
             if staging := own_staging(ports.replica_files, policy):
-                staging.discard(base_directory(policy.staging))
+                if ports.replica_files.status(taken_path(policy)) is None:
+                    staging.discard(base_directory(policy.staging))
                 staging.discard(unfinished_directory(policy.staging))
         done = publishing.done
         self.work.report(f"{done.published} copies are marked; {done.changed} objects are no more what was listed")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from twinhive.core.directory_marks.directories import mark_of
 from twinhive.core.directory_marks.staging import claim_staging
 from twinhive.core.model.errors import ActNow
-from twinhive.core.model.files import FileStatus, authority, join, parent
+from twinhive.core.model.files import FileStatus, authority, base_name, join, parent
 from twinhive.core.model.human_readable import first_of
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName
@@ -26,12 +26,16 @@ from twinhive.federation.placement.copy_freshness import look_at_table
 from twinhive.federation.placement.copy_lists import listed_files
 from twinhive.federation.placement.marking_copies import in_pieces
 from twinhive.federation.placement.placement_events import CopyNews
+from twinhive.federation.placement.placement_layout import taken_path
 from twinhive.hive.events.reader import position_at
+from twinhive.replication.dump.json_files import write_json
 from twinhive.replication.replica.root_directories import check_copies_root, partitions_around
 from twinhive.transfer.staged.listing import files_below
 from twinhive.transfer.staged.staged_files import CopyItem
 
 _EXAMPLES = 3
+_ASIDE = ".twinhive-take."
+"""Begins the name of a file that is being taken: no reader sees it, and nobody else writes it."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class TakeCopies:
 
     def plan(self, ports: ReadPorts) -> list[str]:
         """Compare, and say what would be done. Raises ActNow for a table without anything to copy."""
+        self._refuse_what_is_in_use(ports)
         return [one.said("would be taken over") for one in self._compared(ports)]
 
     def run(self, ports: WritePorts) -> list[str]:
@@ -56,28 +61,48 @@ class TakeCopies:
         lines = []
         with hold_lease(ports, Work(self.policy, holder=dict(self.holder)), LeaseKind.PLACEMENT) as lease:
             claim_staging(ports.replica_files, self.policy)
+            self._refuse_what_is_in_use(ports)
+            # A run that has listed before does not know of what is taken, and leaves it in staging.
+            write_json(ports.replica_files, taken_path(self.policy), {"table": str(self.name)})
+            self._put_back(ports, lease)
             for one in self._compared(ports):
                 changed = "" if one.why_not else self._take(ports, lease, one)
                 lines.append(replace(one, why_not=one.why_not or changed).said("is taken over"))
         return lines
 
     def _take(self, ports: WritePorts, lease: Lease, one: "_Compared") -> str:
-        """Move the files that were compared; return which is another one by now, '' for none. That one stays."""
+        """Move the files that were compared; return which is another one by now, '' for none. That one stays.
+
+        Each waits beside its place until it was looked at: in staging is what was compared, whenever a kill comes.
+        """
         files = ports.replica_files
         for their, item in one.theirs:
             lease.confirm()
-            staged = item.staged_path(self.policy.staging)
+            staged, aside = item.staged_path(self.policy.staging), _aside(their.path)
             files.make_directories(parent(staged))
-            if not _is_same(their, files.status(their.path)) or not files.rename(their.path, staged):
+            if not _is_same(their, files.status(their.path)) or not files.rename(their.path, aside):
                 return f"{item.relative} has changed since it was compared"
-            if not _is_same(their, files.status(staged)):
-                files.rename(staged, their.path)
+            is_same = _is_same(their, files.status(aside))
+            # What is staged already is the same file: a run has copied it.
+            if not is_same or not files.rename(aside, staged):
+                files.rename(aside, their.path)
+            if not is_same:
                 return f"{item.relative} has changed since it was compared"
         return ""
 
+    def _put_back(self, ports: WritePorts, lease: Lease) -> None:
+        """Give files that a kill has left aside their names back. Raises LeaseLost."""
+        files, waiting, found = ports.replica_files, [self.directory], list[str]()
+        while waiting:
+            children = [child for _, page in files.list_pages(waiting) for child in page or ()]
+            waiting = [child.path for child in children if child.is_directory]
+            found += [child.path for child in children if base_name(child.path).startswith(_ASIDE)]
+        for path in found:
+            lease.confirm()
+            files.rename(path, join(parent(path), base_name(path).removeprefix(_ASIDE)))
+
     def _compared(self, ports: ReadPorts) -> Iterator["_Compared"]:
         """Yield what needs a copy, with what of it lies in the directory. Raises ActNow where nothing needs one."""
-        self._refuse_what_is_in_use(ports)
         here = position_at(ports.source, ports.source.current_event_id())
         news = CopyNews.nothing(self.policy, ports.source.log_id(), here)
         found = look_at_table(ports, self.policy, self.name, news)
@@ -130,6 +155,10 @@ class TakeCopies:
                 taken.append((their, item))
         differs += [f"{relative}, which the original has not" for relative in theirs]
         return _Compared(str(one), tuple(taken), ", ".join(first_of(differs, _EXAMPLES)))
+
+
+def _aside(path: str) -> str:
+    return join(parent(path), f"{_ASIDE}{base_name(path)}")
 
 
 def _with_all_above(directory: str) -> Iterator[str]:

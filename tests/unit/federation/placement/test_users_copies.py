@@ -4,11 +4,15 @@ import pytest
 
 from tests.support.worlds.copies import left_by_kills
 from tests.support.worlds.copies_world import CopiesWorld, contents
-from tests.support.worlds.fake_world import killable
+from tests.support.worlds.fake_world import Killed, KillSwitch, killable
 from tests.unit.federation.placement.test_copies import EVERYTHING, a_world
 from twinhive.core.model.errors import ActNow
 from twinhive.core.model.files import join
 from twinhive.core.model.names import TableName
+from twinhive.core.step.step_base import Work
+from twinhive.federation.placement.copy_objects import CopyObjects
+from twinhive.federation.placement.list_copies import ListCopies
+from twinhive.federation.placement.publish_copies import PublishCopies
 from twinhive.federation.placement.users_copies import TakeCopies
 
 THEIRS = "hdfs://north/user/ann/"
@@ -141,3 +145,58 @@ def test_a_file_that_is_replaced_after_it_was_compared_is_not_taken(when: str) -
     assert world.north.read(path) == b"other"
     world.settle()
     world.assert_complete(*EVERYTHING)
+
+
+def replaced_when_it_is_moved(world: CopiesWorld, path: str) -> None:
+    """Let a user replace a file between our last look at it and our move."""
+    rename = world.north.rename
+
+    def renamed(source: str, target: str) -> bool:
+        if source == path:
+            world.north.rename = rename  # type: ignore[method-assign]
+            world.north.put(path, b"other")
+        return rename(source, target)
+
+    world.north.rename = renamed  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("after_effect", [False, True])
+def test_killed_at_any_change_no_replaced_file_is_in_staging_and_it_gets_its_name_back(after_effect: bool) -> None:
+    path, at, is_through = f"{THEIRS}plain/f", 0, False
+    while not is_through:
+        at, world = at + 1, copied_by_a_user()
+        replaced_when_it_is_moved(world, path)
+        try:
+            take(world, KillSwitch(at, after_effect=after_effect))
+            is_through = True
+        except Killed:
+            world.lease.lose_holders()
+        world.north.__dict__.pop("rename", None)
+        content = {one: world.north.read(one) for one in world.north.paths() if not is_directory(world, one)}
+        assert not [one for one, said in content.items() if said == b"other" and "/staging/" in one], at
+        was_replaced = b"other" in content.values()
+        take(world)
+        assert not was_replaced or world.north.read(path) == b"other", at
+        world.settle()
+        world.assert_complete(*EVERYTHING)
+    assert at > 10
+
+
+def is_directory(world: CopiesWorld, path: str) -> bool:
+    status = world.north.status(path)
+    return status is not None and status.is_directory
+
+
+def test_what_is_taken_while_a_run_copies_is_not_copied_again() -> None:
+    """The run has listed before, and knows nothing of it."""
+    world = a_world()
+    listed = ListCopies(Work(world.placement)).run(world.ports())
+    for batch in listed.batches:
+        CopyObjects(Work(world.placement, batch=batch.name, dump=listed.dump)).run(world.ports())
+    world.users.add_partitions("orders", {("9",): {"n": b"nine"}})
+    world.north.put(f"{THEIRS}orders/day=9/n", b"nine")
+    assert "sales.orders day=9 is taken over: 1 files" in taking(world, "orders").run(world.ports())
+    PublishCopies(Work(world.placement)).run(world.ports())
+    assert copied(world) == 0
+    world.assert_complete(*EVERYTHING, "orders day=9")
+    assert not [one for one in world.north.paths() if "/base/" in one or one.endswith("taken.json")]
