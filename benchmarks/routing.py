@@ -88,9 +88,10 @@ class Cost:
 
 
 def main() -> int:
-    """Measure all three, print a table; return the exit code."""
+    """Measure all, print a table; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--partitions", type=int, default=10_000, help="of each large table")
+    parser.add_argument("--changed", type=int, default=100_000, help="partitions of the table of which one changes")
     parser.add_argument("--runs", type=int, default=5, help="of each measurement; the least is told")
     given = parser.parse_args()
     _console.print(machine())
@@ -100,6 +101,7 @@ def main() -> int:
         _route(table, given.partitions, given.runs),
         _publish(table),
         _unchanged(table, given.partitions, given.runs),
+        _changed(table, given.changed),
     ]
     _console.print(table)
     return int(not all(kept))
@@ -165,6 +167,28 @@ def _unchanged_cost(partitions: int, runs: int) -> Cost:
         assert ListCopies(Work(world.placement)).run(ports).idle
 
     return _least(look, world, runs)
+
+
+def _changed(table: Table, partitions: int) -> bool:
+    """Bring a placement up to date in which one partition has changed, of few and of many."""
+    few, many = _changed_cost(100), _changed_cost(partitions)
+    _row(table, "one partition of 100 changes: four runs", few, "", is_kept=True)
+    is_kept = (few.metastore, few.files.keys()) == (many.metastore, many.files.keys())
+    return _row(table, f"the same, one of {partitions:,}", many, "the same calls", is_kept)
+
+
+def _changed_cost(partitions: int) -> Cost:
+    world = _world(1, partitions)
+    world.run()
+    world.users.insert("t0", ("000050",), {"more": b"more"})
+
+    def bring_up_to_date(metastore: Any, files: Any) -> None:
+        ports = replace(world.ports(), source=metastore, replica=metastore, source_files=files)
+        found = [world.run(ports) for _ in range(4)]
+        assert found[0]["publish"].published == 1
+        assert all(results["list_copies"].idle for results in found[1:])
+
+    return _least(bring_up_to_date, world, 1)
 
 
 def _made(tables: int, partitions: int, newest: int | None = None) -> CopiesWorld:

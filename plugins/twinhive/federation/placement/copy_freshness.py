@@ -1,8 +1,9 @@
 """Look at a table: which of its objects have a copy that is whole and fresh, which have a stale one, which need one."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from twinhive.core.model.files import is_elsewhere, join, qualified
 from twinhive.core.model.names import TableName, partition_name
@@ -15,9 +16,10 @@ from twinhive.core.model.thrift_objects import TableIdentity, named_locations
 from twinhive.core.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.federation.placement.copied_objects import CopyObject, Marked, values_of
 from twinhive.federation.placement.copy_lists import content_of, listed_files
+from twinhive.federation.placement.marking_copies import in_pieces
 from twinhive.federation.placement.placement_events import CopyNews
 from twinhive.federation.placement.placement_layout import copies_directory, kept
-from twinhive.federation.placement.placement_state import CopyRecorded
+from twinhive.federation.placement.placement_state import CopiedTable, CopyRecorded
 from twinhive.federation.routing.marks_table import MarksTable
 from twinhive.federation.routing.nested_directories import directory_states, look_below, states_like
 
@@ -36,6 +38,8 @@ class TableFound:
     left_out why something of the table is not copied, by what it is
     marks    of what is fresh
     same     those of them that events have touched, and that hold what their objects hold all the same
+    waiting  the objects that are to have a copy and have none: what is needed, and what of it is left out
+    unseen   how many of `fresh` were not looked at, as nothing has touched them
     is_settled   only an event, or a write into a directory with a copy, makes another look find anything else
     """
 
@@ -47,25 +51,70 @@ class TableFound:
     is_settled: bool = False
     marks: Mapping[Values, CopyMark] = field(default_factory=dict)
     same: frozenset[Values] = frozenset()
+    waiting: tuple[Values, ...] = ()
+    unseen: int = 0
+
+
+@dataclass(frozen=True)
+class PartlyKnown:
+    """What is remembered of a table, and of which partitions that is not enough.
+
+    asked   partitions that may be others by now, or had no copy
+    marks   what marks that were written or taken away call their objects
+    """
+
+    record: CopiedTable
+    asked: frozenset[Values]
+    marks: frozenset[str]
+
+    @property
+    def needs_a_look(self) -> bool:
+        """True where anything of the table does."""
+        return bool(self.asked or self.marks)
+
+    def kept(self, keys: tuple[str, ...]) -> list[CopyRecorded] | None:
+        """Return the copies that are as they were; None where the table has other keys by now."""
+        found = [one for one in self.record.copies if one.what.values not in self.asked]
+        return found if all(one.what.keys == keys for one in found) else None
+
+    @property
+    def wanted(self) -> set[Values]:
+        """All that the placement wanted of the table."""
+        return {one.what.values for one in self.record.copies} | set(self.record.open)
 
 
 def look_at_table(
-    ports: ReadPorts, policy: Policy, name: TableName, news: CopyNews, kept_marks: MarksTable | None = None
+    ports: ReadPorts,
+    policy: Policy,
+    name: TableName,
+    news: CopyNews,
+    kept_marks: MarksTable | None = None,
+    known: PartlyKnown | None = None,
 ) -> TableFound:
-    """Look at a table, the marks of all its objects, and the directories of those that are wanted."""
+    """Look at a table, the marks of all its objects, and the directories of those that are wanted.
+
+    With what is known of it only at the others, unless these concern what is known.
+    """
     marked = kept_marks or marks_table(ports.source, policy)
     table = ports.source.table(name)
     move = marked.move(table) if table else None
     if move is not None and policy.selects(name.table) and not kept(policy).takes_over:
         # Whoever moves it uses the copies that there are.
         return TableFound(name, left_out={str(name): f"it is being moved {move}"})
+    why = _not_copied(table, policy) if table else None
+    if known is not None and table is not None and why is None and table.partition_keys:
+        names = known.marks | {object_name(values) for values in known.asked}
+        kept_some = marked.some(policy.replica.cluster, name.table, sorted(names))
+        some = MarksFound.judged(kept_some, policy, name, table)
+        if (partly := _Look(ports, policy, table, news, some).partly(known)) is not None:
+            return partly
     found = MarksFound.read(marked, policy, name, table)
     if table is None:
         return TableFound(name, stale=tuple(found.ours))
-    if why := _not_copied(table, policy):
+    if why:
         said = {str(name): why} if policy.selects(name.table) else {}
         return TableFound(name, stale=tuple(found.ours), left_out=said, is_settled=True)
-    return _Look(ports, policy, table, news, found).found()
+    return _Look(ports, policy, table, news, found).whole()
 
 
 @dataclass(frozen=True)
@@ -82,10 +131,15 @@ class MarksFound:
     @classmethod
     def read(cls, marked: MarksTable, policy: Policy, name: TableName, table: Table | None) -> "MarksFound":
         """Read the marks of a table; None: there is no such table."""
+        return cls.judged(marked.every(policy.replica.cluster, name.table), policy, name, table)
+
+    @classmethod
+    def judged(cls, marks: Iterable[KeptMark], policy: Policy, name: TableName, table: Table | None) -> "MarksFound":
+        """Judge marks of a table for the placement's cluster."""
         identity = None if table is None else TableIdentity.of(table)
         ours: dict[str, CopyMark | None] = {}
         others: dict[str, str] = {}
-        for one in marked.every(policy.replica.cluster, name.table):
+        for one in marks:
             if one.mark is None:
                 continue  # nobody can read it, and nobody believes it
             if is_ours(one.mark, policy, name.table):
@@ -111,12 +165,46 @@ class _Look:
     now_ms: float = field(default_factory=lambda: time.time() * 1_000)
     """Before any directory is looked at."""
 
-    def found(self) -> TableFound:
-        table, files = self.table, self.ports.source_files
-        objects = list(marked_objects(self.ports.source, table, self.policy))
-        chosen = set(_wanted(table, objects, self.policy))
+    def whole(self) -> TableFound:
+        """Look at all objects of the table."""
+        objects = list(marked_objects(self.ports.source, self.table, self.policy))
+        chosen = set(_wanted(self.table, map(values_of, objects), self.policy))
         wanted = [one for one in objects if values_of(one) in chosen]
-        left_out = _left_out(table, wanted, files, self.policy, self.marked)
+        return self._found(wanted, _left_out(self.table, wanted, self.ports.source_files, self.policy, self.marked))
+
+    def partly(self, known: PartlyKnown) -> TableFound | None:
+        """Look at some partitions; None where they concern others, which have to be looked at then."""
+        table, files = self.table, self.ports.source_files
+        kept_copies = known.kept(table.partition_keys)
+        if kept_copies is None:
+            return None
+        objects = list(_partitions(self.ports.source, table, known.asked, self.policy))
+        there = {one.values for one in objects}
+        unwanted: set[Values] = set()
+        if kept(self.policy).newest is None:
+            chosen = set(_wanted(table, there, self.policy))
+        elif known.wanted & (known.asked - there):
+            return None  # of those that were not wanted another one is among the newest now
+        else:
+            copied = {one.what.values for one in kept_copies}
+            chosen = set(_wanted(table, there | copied, self.policy))
+            unwanted = copied - chosen
+            kept_copies = [one for one in kept_copies if one.what.values in chosen]
+        wanted = [one for one in objects if one.values in chosen]
+        places = {one.what.values: one.what.location for one in kept_copies}
+        left_out = _left_out(table, wanted, files, self.policy, self.marked, places)
+        if not places.keys().isdisjoint(left_out):
+            return None
+        found = self._found(wanted, left_out)
+        return replace(
+            found,
+            fresh=(*kept_copies, *found.fresh),
+            stale=tuple(sorted({*found.stale, *map(object_name, unwanted)})),
+            unseen=len(kept_copies),
+        )
+
+    def _found(self, wanted: Sequence[Marked], left_out: dict[Values, str]) -> TableFound:
+        table, files = self.table, self.ports.source_files
         places = {values_of(one): _place(one, files) for one in wanted if values_of(one) not in left_out}
         marks = {values: mark for values in places if (mark := self.marked.of(values))}
         known = {places[values]: mark.directory for values, mark in marks.items()}
@@ -150,6 +238,7 @@ class _Look:
             is_settled=not needed and not left_out,
             marks=fresh,
             same=frozenset(same),
+            waiting=(*(one.values for one in needed), *left_out),
         )
 
     def _with_all_below(self, needed: Sequence[CopyObject]) -> tuple[list[CopyObject], list[Values]]:
@@ -225,9 +314,18 @@ def marked_objects(metastore: MetastoreReader, table: Table, policy: Policy) -> 
     if not table.partition_keys:
         yield table
         return
-    names, most = metastore.partition_names(table.name), policy.options.partitions_per_call
-    for start in range(0, len(names), most):
-        yield from metastore.partitions(table.name, names[start : start + most])
+    for names in in_pieces(metastore.partition_names(table.name), policy.options.partitions_per_call):
+        yield from metastore.partitions(table.name, names)
+
+
+def _partitions(
+    metastore: MetastoreReader, table: Table, asked: Iterable[Values], policy: Policy
+) -> Iterator[Partition]:
+    """Yield those of some partitions that are there."""
+    keys = table.partition_keys
+    names = sorted(partition_name(keys, values) for values in asked if values and len(values) == len(keys))
+    for some in in_pieces(names, policy.options.partitions_per_call):
+        yield from metastore.partitions(table.name, some)
 
 
 def is_ours(mark: CopyMark, policy: Policy, table: str) -> bool:
@@ -239,20 +337,25 @@ def is_ours(mark: CopyMark, policy: Policy, table: str) -> bool:
     return holds(policy.name, mark.location)
 
 
-def _wanted(table: Table, objects: Sequence[Marked], policy: Policy) -> Iterator[Values]:
+def _wanted(table: Table, objects: Iterable[Values], policy: Policy) -> Iterator[Values]:
     if not table.partition_keys:
         yield None
         return
-    by_name = {_said(table, values_of(one)): values_of(one) for one in objects}
+    by_name = {_said(table, values): values for values in objects}
     yield from (by_name[name] for name in kept(policy).wanted(by_name))
 
 
 def _left_out(
-    table: Table, wanted: Sequence[Marked], files: FileReader, policy: Policy, marked: MarksFound
+    table: Table,
+    wanted: Sequence[Marked],
+    files: FileReader,
+    policy: Policy,
+    marked: MarksFound,
+    others: Mapping[Values, str] = MappingProxyType({}),
 ) -> dict[Values, str]:
-    """Say which objects cannot be copied, and why."""
+    """Say which objects cannot be copied, and why; also of others, by their places, which lie in a wanted one's."""
     found: dict[Values, str] = {}
-    places: list[tuple[str, Values]] = []
+    places: list[tuple[str, Values]] = [(f"{place}/", values) for values, place in others.items()]
     for one in wanted:
         values = values_of(one)
         if why := _why_left_out(table, one, files, policy, marked):

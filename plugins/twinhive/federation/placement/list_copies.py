@@ -24,7 +24,7 @@ from twinhive.federation.placement.copy_lists import CopyList, has_list, list_na
 from twinhive.federation.placement.copy_objects import CopyObjects
 from twinhive.federation.placement.mark_renewal import date_anew, due_event, oldest_after
 from twinhive.federation.placement.marking_copies import remove_marks
-from twinhive.federation.placement.placement_events import CopyNews, read_news
+from twinhive.federation.placement.placement_events import CopyNews, Touched, read_news
 from twinhive.federation.placement.placement_layout import (
     building_directory,
     copies_directory,
@@ -32,7 +32,13 @@ from twinhive.federation.placement.placement_layout import (
     lists_directory,
     taken_path,
 )
-from twinhive.federation.placement.placement_state import LookedAt, read_position, write_position, write_record
+from twinhive.federation.placement.placement_state import (
+    CopiedTable,
+    LookedAt,
+    read_position,
+    write_position,
+    write_record,
+)
 from twinhive.federation.placement.untouched_tables import Untouched, untouched_tables
 from twinhive.federation.placement.unused_copies import is_sweep_due, sweep
 from twinhive.federation.routing.marks_table import MarksTable
@@ -223,10 +229,16 @@ class _Decided:
         sweeps = is_sweep_due(ports.replica_files, policy, now)
         untouched = Untouched()
         if before is not None and news.is_whole:
-            quiet = [name for name in chosen if name not in changed and not before.is_due(name, due)]
-            untouched = untouched_tables(ports, policy, before, quiet, has_news=sweeps or len(quiet) < len(chosen))
+            told = {
+                name: news.touched(name, policy.replica.cluster) if name in changed else Touched() for name in chosen
+            }
+            known = {name: one for name, one in told.items() if one and not before.is_due(name, due)}
+            has_news = sweeps or len(known) < len(chosen) or not changed.isdisjoint(chosen)
+            untouched = untouched_tables(ports, policy, before, known, has_news=has_news)
         looked = [
-            look_at_table(ports, policy, TableName(policy.source.database, name), news, marked)
+            look_at_table(
+                ports, policy, TableName(policy.source.database, name), news, marked, untouched.partly.get(name)
+            )
             for name in chosen
             if name not in untouched.around
         ]
@@ -255,18 +267,21 @@ class _Decided:
     def remember(self, ports: WritePorts) -> None:
         """Write down up to which event all was looked at, and the tables of which nothing is missing."""
         end = self.news.end
-        complete = [one for one in self.looked if one.is_settled]
-        for one in complete:
-            write_record(ports.replica_files, self.policy, one.name.table, self.log_id, end.event_id, one.fresh)
+        for one in self.looked:
+            if one.is_settled or one.fresh:
+                record = CopiedTable(end.event_id, one.fresh, one.waiting)
+                write_record(ports.replica_files, self.policy, one.name.table, self.log_id, record)
         touched = dict(self.before.touched) if self.before else {}
         touched |= {one.name.table: end.event_id for one in self.looked}
         known = {one.name.table for one in self.looked} | self.untouched.around.keys()
         touched = {name: at for name, at in sorted(touched.items()) if name in known}
         marked = dict(self.before.marked) if self.before else {}
-        marked |= {one.name.table: oldest_after(one, self.due, end.event_id) for one in self.looked}
+        marked |= {
+            one.name.table: oldest_after(one, self.due, end.event_id, marked.get(one.name.table)) for one in self.looked
+        }
         marked = {name: event_id for name, event_id in sorted(marked.items()) if name in known}
         marks = dict(self.before.marks) if self.before else {}
-        marks |= {one.name.table: len(one.marks) for one in self.looked}
+        marks |= {one.name.table: len(one.fresh) for one in self.looked}
         marks = {name: number for name, number in sorted(marks.items()) if name in known}
         known_since = self.before.seen if self.before and self.before.position == end else 0.0
         seen = min(known_since or self.now, self.now)  # a clock may have been set back

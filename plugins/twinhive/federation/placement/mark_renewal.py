@@ -56,10 +56,16 @@ def marks_due(found: TableFound, due: int) -> dict[Values, CopyMark]:
     return {values: mark for values, mark in found.marks.items() if mark.event_id <= due or values in found.same}
 
 
-def oldest_after(found: TableFound, due: int, event_id: int) -> int | None:
-    """Return the oldest event of a table's marks once those that are due bear a newer one."""
+def oldest_after(found: TableFound, due: int, event_id: int, before: int | None) -> int | None:
+    """Return the oldest event of a table's marks once those that are due bear a newer one, or an older one.
+
+    `before` is what was said before: of marks that were not looked at nothing else is known.
+    """
     newer = marks_due(found, due)
-    return min((event_id if one in newer else mark.event_id for one, mark in found.marks.items()), default=None)
+    events = [event_id if one in newer else mark.event_id for one, mark in found.marks.items()]
+    if found.unseen and before is not None:
+        events.append(before)
+    return min(events, default=None)
 
 
 def date_anew(ports: WritePorts, policy: Policy, found: TableFound, due: int, event_id: int) -> int:

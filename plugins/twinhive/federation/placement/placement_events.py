@@ -1,5 +1,6 @@
 """What the log says of a placement's tables since an event."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,7 +11,17 @@ from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.core.ports import MetastoreReader
+from twinhive.federation.routing.move_mark import EVERY_CLUSTER
+from twinhive.hive.events.reader import position_at
 from twinhive.replication.notification_log.log_tail import NEVER, LogTail, Reading, Touches
+
+
+@dataclass(frozen=True)
+class Touched:
+    """What events have touched of a table: partitions by their values, and marks by what these call their objects."""
+
+    values: frozenset[Values] = frozenset()
+    marks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,28 @@ class CopyNews:
         if any(one.whole for _, one in self._of_marks):
             return None
         return {one.values[0] for _, one in self._of_marks if one.values}
+
+    def touched(self, table: str, cluster: str) -> Touched | None:
+        """Return which partitions of a table were touched, and which of its marks for a cluster.
+
+        None: perhaps all of it, or something that has to do with all, as the table itself and its moves.
+        """
+        touches = [one for _, one in self.of(table)]
+        marks = self._marks.get(table, {})
+        is_told = self.is_whole and self.marked is not None
+        if not is_told or any(one.whole or one.values is None for one in touches) or marks.get(EVERY_CLUSTER):
+            return None
+        return Touched(frozenset(one.values for one in touches), frozenset(marks.get(cluster, ())))
+
+    @cached_property
+    def _marks(self) -> dict[str, dict[str, set[str]]]:
+        """What marks that were written call their objects, by table and cluster."""
+        found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for _, one in self._of_marks:
+            if one.values:
+                table, cluster, what = one.values
+                found[table][cluster].add(what)
+        return found
 
     @cached_property
     def _written(self) -> frozenset[Values]:

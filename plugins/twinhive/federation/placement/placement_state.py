@@ -6,12 +6,14 @@ there is compared as one digest, however many partitions there are.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.placement.copy_marks import DirectoryState
+from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter, if_there
 from twinhive.federation.placement.copied_objects import CopyObject, line_of
@@ -112,14 +114,15 @@ class CopyRecorded:
 
 @dataclass(frozen=True)
 class CopiedTable:
-    """All copies of a table, as of an event: nothing was missing then."""
+    """All copies of a table, as of an event; `open` are objects that are to have one and had none then."""
 
     event_id: int
     copies: tuple[CopyRecorded, ...]
+    open: tuple[Values, ...] = ()
 
 
 def read_record(files: FileReader, policy: Policy, table: str, looked_at: LookedAt) -> CopiedTable | None:
-    """Return what is remembered of a table, None when it has changed since, or nothing is."""
+    """Return what is remembered of a table, None when it was looked at since, or nothing is."""
     content = if_there(files.read, record_path(policy, table))
     if content is None:
         return None
@@ -128,17 +131,26 @@ def read_record(files: FileReader, policy: Policy, table: str, looked_at: Looked
     is_of_it = (said["table"], said["log"], said["fingerprint"]) == (table, looked_at.log_id, policy.fingerprint)
     if not is_of_it or said["event"] < looked_at.touched.get(table, 0):
         return None
-    return CopiedTable(said["event"], tuple(_recorded(json.loads(line)) for line in lines))
+    copies: list[CopyRecorded] = []
+    waiting: list[Values] = []
+    for line in lines:
+        fields = json.loads(line)
+        if "copy" in fields:
+            copies.append(_recorded(fields))
+        else:
+            waiting.append(tuple(fields["open"]))
+    return CopiedTable(said["event"], tuple(copies), tuple(waiting))
 
 
 def _recorded(fields: Mapping[str, Any]) -> CopyRecorded:
     return CopyRecorded(CopyObject.of_fields(fields), fields["copy"], DirectoryState(*fields["copied"]))
 
 
-def write_record(
-    files: FileWriter, policy: Policy, table: str, log_id: str, event_id: int, copies: Iterable[CopyRecorded]
-) -> None:
-    """Remember that all that is wanted of a table has a copy, and where."""
-    head = {"table": table, "log": log_id, "fingerprint": policy.fingerprint, "event": event_id}
-    lines = (line_of({**one.what.fields(), "copy": one.copy, "copied": one.directory.fields()}) for one in copies)
-    files.write(record_path(policy, table), pack_lines([line_of(head), *lines]))
+def write_record(files: FileWriter, policy: Policy, table: str, log_id: str, record: CopiedTable) -> None:
+    """Remember what has a copy of a table, and where; and of what is wanted the partitions that have none."""
+    head = {"table": table, "log": log_id, "fingerprint": policy.fingerprint, "event": record.event_id}
+    lines = (
+        line_of({**one.what.fields(), "copy": one.copy, "copied": one.directory.fields()}) for one in record.copies
+    )
+    waiting = (line_of({"open": list(values)}) for values in record.open if values is not None)
+    files.write(record_path(policy, table), pack_lines(chain([line_of(head)], lines, waiting)))

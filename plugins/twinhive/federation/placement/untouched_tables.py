@@ -1,42 +1,64 @@
-"""Tell which tables need no look: neither an event nor the directories around their own show a change."""
+"""Tell which objects need no look: neither an event nor the directories around their own show a change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from twinhive.core.model.placement.copy_marks import DirectoryState
+from twinhive.core.model.placement.copy_marks import DirectoryState, object_name
+from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, ReadPorts
+from twinhive.federation.placement.copy_freshness import PartlyKnown
 from twinhive.federation.placement.parent_digests import Around, BothSides, look_around, parents
+from twinhive.federation.placement.placement_events import Touched
 from twinhive.federation.placement.placement_state import CopiedTable, LookedAt, read_record
 from twinhive.federation.routing.nested_directories import digests_below, look_below
 
 
 @dataclass(frozen=True)
 class Untouched:
-    """Tables that are as they were: what is around each of them, and their copies where anybody needs these."""
+    """Tables that are as they were: what is around each of them, and their copies where anybody needs these.
+
+    partly   tables of which some objects need a look, and no others
+    """
 
     around: Mapping[str, BothSides] = field(default_factory=dict)
     records: Mapping[str, CopiedTable] = field(default_factory=dict)
+    partly: Mapping[str, PartlyKnown] = field(default_factory=dict)
 
 
 def untouched_tables(
-    ports: ReadPorts, policy: Policy, before: LookedAt, quiet: Sequence[str], *, has_news: bool
+    ports: ReadPorts, policy: Policy, before: LookedAt, touched: Mapping[str, Touched], *, has_news: bool
 ) -> Untouched:
-    """Return which of the tables without an event are as they were, and so are their copies.
+    """Return which tables are as they were, and so are their copies; and of which others only some objects are not.
 
-    Where around all of them nothing has changed, no record of copies is read. `has_news`: others have changed, so that
-    directories may come out of use, or some have been so for a while; then it has to be known which copies there are.
+    Where around all of them nothing has changed, no record of copies is read. `touched` says of each what events have.
+    `has_news`: others have changed, so that directories may come out of use, or some have been so for a while; then it
+    has to be known which copies there are.
     """
+    quiet = [name for name, one in touched.items() if one == Touched()]
     known = {name: before.around[name] for name in quiet if name in before.around}
     objects = _same(ports.source_files, {name: both.objects for name, both in known.items()})
     copies = _same(ports.replica_files, {name: both.copies for name, both in known.items()})
     same = {name: both for name, both in known.items() if name in objects and name in copies}
-    if not has_news and len(same) == len(quiet):
+    if not has_news and len(same) == len(touched):
         return Untouched(same)
-    records = _records(ports, policy, before, quiet)
-    compared = _as_recorded(ports, {name: record for name, record in records.items() if name not in same})
-    around = {name: one for name, one in (same | compared).items() if name in records}
-    return Untouched(around, {name: records[name] for name in around})
+    records = {name: one for name in touched if (one := read_record(ports.replica_files, policy, name, before))}
+    compared = _compared(ports, {name: record for name, record in records.items() if name not in same})
+    partly = {
+        name: known
+        for name, other in compared.items()
+        if (known := _partly_known(records[name], touched[name], other.objects)).needs_a_look
+    }
+    around = {name: same[name] if name in same else compared[name].around for name in records if name not in partly}
+    return Untouched(around, {name: records[name] for name in around}, partly)
+
+
+def _partly_known(record: CopiedTable, touched: Touched, other: frozenset[Values]) -> PartlyKnown:
+    """Return which objects of a table are to be looked at: touched, with another directory, or without a copy."""
+    marked = {
+        one.what.values for one in record.copies if touched.marks and object_name(one.what.values) in touched.marks
+    }
+    return PartlyKnown(record, touched.values | marked | other | set(record.open), touched.marks)
 
 
 def _same(files: FileReader, known: Mapping[str, Around]) -> set[str]:
@@ -45,24 +67,43 @@ def _same(files: FileReader, known: Mapping[str, Around]) -> set[str]:
     return {name for name, around in known.items() if seen.around(around.directories) == around}
 
 
-def _records(ports: ReadPorts, policy: Policy, before: LookedAt, names: Sequence[str]) -> dict[str, CopiedTable]:
-    found = ((name, read_record(ports.replica_files, policy, name, before)) for name in names)
-    return {name: record for name, record in found if record is not None}
+@dataclass(frozen=True)
+class _Compared:
+    """A table that was compared with its record: what is around it, and which objects' directories are others now."""
+
+    around: BothSides
+    objects: frozenset[Values]
 
 
-def _as_recorded(ports: ReadPorts, records: Mapping[str, CopiedTable]) -> dict[str, BothSides]:
-    """Return those tables of which each directory is what its copy was made of, and each copy what it was made."""
-    places = {name: {one.what.location: one.what.directory for one in found.copies} for name, found in records.items()}
-    objects = _as_they_were(ports.source_files, places)
-    copies = _as_they_were(
-        ports.replica_files,
-        {name: {one.copy: one.directory for one in found.copies} for name, found in records.items()},
-    )
-    return {name: BothSides(objects[name], copies[name]) for name in records if name in objects and name in copies}
+def _compared(ports: ReadPorts, records: Mapping[str, CopiedTable]) -> dict[str, _Compared]:
+    """Compare each directory with what its copy was made of, and each copy with what it was made."""
+    objects = {
+        name: {one.what.location: one.what.directory for one in record.copies} for name, record in records.items()
+    }
+    copies = {name: {one.copy: one.directory for one in record.copies} for name, record in records.items()}
+    here, there = _others(ports.source_files, objects), _others(ports.replica_files, copies)
+    return {
+        name: _Compared(
+            BothSides(here[name].around, there[name].around),
+            frozenset(
+                one.what.values
+                for one in record.copies
+                if one.what.location in here[name].others or one.copy in there[name].others
+            ),
+        )
+        for name, record in records.items()
+    }
 
 
-def _as_they_were(files: FileReader, tables: Mapping[str, Mapping[str, DirectoryState]]) -> dict[str, Around]:
-    """Return what is around the directories of those tables of which all are in the state that is known."""
+@dataclass(frozen=True)
+class _Others:
+    """What is around the directories of a table, and which of them are not in the state that is known."""
+
+    around: Around
+    others: frozenset[str]
+
+
+def _others(files: FileReader, tables: Mapping[str, Mapping[str, DirectoryState]]) -> dict[str, _Others]:
     known = {place: state for states in tables.values() for place, state in states.items()}
     deep = sorted(place for place, state in known.items() if state.below)
     branches = {place: below.branches for place, below in look_below(files, deep).items()}
@@ -76,7 +117,9 @@ def _as_they_were(files: FileReader, tables: Mapping[str, Mapping[str, Directory
         return now is not None and replace(now, below=digests.get(place, "")) == state
 
     return {
-        name: seen.around([*parents(states), *(at for place in states for at in branches.get(place, ()))])
+        name: _Others(
+            seen.around([*parents(states), *(at for place in states for at in branches.get(place, ()))]),
+            frozenset(place for place, state in states.items() if not is_same(place, state)),
+        )
         for name, states in tables.items()
-        if all(is_same(place, state) for place, state in states.items())
     }

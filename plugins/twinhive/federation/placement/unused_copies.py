@@ -3,7 +3,8 @@
 Those in which tables are at home since a move are no copies: no sweep and no retiring takes them away.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from twinhive.core.directory_marks.directories import Owned, proven
@@ -23,6 +24,10 @@ AT_HOME = "(at home)"
 """What it says of a directory in which a table, or partitions of it, are at home since they were moved."""
 
 
+_OVERDUE = 1.25
+"""Times the grace: what has been unused for so long goes, and with it all that has been for the grace."""
+
+
 @dataclass
 class Sweeping:
     """What a sweep has removed, and what it has left in place although nobody marks it."""
@@ -37,7 +42,10 @@ def owned_copies(files: FileWriter, policy: Policy) -> Owned | None:
 
 
 def sweep(ports: WritePorts, lease: Lease, policy: Policy, used: Collection[str], now: float) -> Sweeping:
-    """Remove what was unused at an earlier sweep, longer ago than the grace, and still is."""
+    """Remove what was unused at an earlier sweep, longer ago than the grace, and still is.
+
+    To ask the metastore what it uses takes a look at all of a table: so what is due waits a while for others.
+    """
     sweeping = Sweeping()
     owned = owned_copies(ports.replica_files, policy)
     if owned is None:
@@ -45,10 +53,11 @@ def sweep(ports: WritePorts, lease: Lease, policy: Policy, used: Collection[str]
     seen = read_json(ports.replica_files, unused_path(policy)) or {}
     unused = list(unused_directories(ports.replica_files, owned.directory, used))
     since = {one: seen.get(one, now) for one in unused}
-    for directory in unused:
-        if now - since[directory] < policy.options.grace_seconds:
-            continue
-        if _is_used(ports, policy, directory):
+    due = [one for one in unused if now - since[one] >= policy.options.grace_seconds]
+    due = due if _is_overdue(policy, since, now) else []
+    named = _named_now(ports, policy, due)
+    for directory in due:
+        if directory in named:
             sweeping.left.append(directory)
             since[directory] = now  # asked again after another time of grace
             continue
@@ -63,9 +72,12 @@ def sweep(ports: WritePorts, lease: Lease, policy: Policy, used: Collection[str]
 
 
 def is_sweep_due(files: FileReader, policy: Policy, now: float) -> bool:
-    """True when something has been unused for longer than the grace, whether or not anything else has happened."""
-    seen = read_json(files, unused_path(policy)) or {}
-    return any(now - since >= policy.options.grace_seconds for since in seen.values())
+    """True when something has been unused for much longer than the grace, whether or not anything else has happened."""
+    return _is_overdue(policy, read_json(files, unused_path(policy)) or {}, now)
+
+
+def _is_overdue(policy: Policy, seen: Mapping[str, float], now: float) -> bool:
+    return any(now - since >= _OVERDUE * policy.options.grace_seconds for since in seen.values())
 
 
 def unused_directories(files: FileReader, directory: str, used: Collection[str]) -> Iterator[str]:
@@ -117,22 +129,41 @@ def _ends(path: str, directory: str) -> Iterator[int]:
         yield from (at for at in range(len(directory) + 1, len(path)) if path[at] == "/")
 
 
-def _is_used(ports: WritePorts, policy: Policy, directory: str) -> bool:
-    """True when a mark or a location names it, by what the metastore says now; also for one without proof."""
-    top = f"{copies_directory(policy)}/{relative_to(directory, copies_directory(policy)).partition('/')[0]}"
-    try:
-        name = ports.replica_files.attribute(top, OF_TABLE)
-    except Missing:
-        return False
-    if name is None or name == AT_HOME:
-        return True
-    return any(
-        _overlap(place, directory) for place in _places(ports.replica, policy, TableName(policy.source.database, name))
-    )
+def _named_now(ports: WritePorts, policy: Policy, directories: Iterable[str]) -> set[str]:
+    """Return those that a mark or a location names, by what the metastore says now; also those without proof."""
+    found = set[str]()
+    of_tables: dict[str, list[str]] = defaultdict(list)
+    for directory in directories:
+        top = f"{copies_directory(policy)}/{relative_to(directory, copies_directory(policy)).partition('/')[0]}"
+        try:
+            name = ports.replica_files.attribute(top, OF_TABLE)
+        except Missing:
+            continue
+        if name is None or name == AT_HOME:
+            found.add(directory)
+        else:
+            of_tables[name].append(directory)
+    for name, some in of_tables.items():
+        found |= _overlapping(some, _places(ports.replica, policy, TableName(policy.source.database, name)))
+    return found
 
 
-def _overlap(place: str, directory: str) -> bool:
-    return place == directory or is_below(place, directory) or is_below(directory, place)
+def _overlapping(directories: Iterable[str], places: Iterable[str]) -> set[str]:
+    """Return those directories that are one of some places, lie in one, or lie around one."""
+    known, within = set(directories), dict[str, set[str]]()
+    for one in known:
+        for around in _with_all_around(one):
+            within.setdefault(around, set()).add(one)
+    found = set[str]()
+    for place in places:
+        found |= within.get(place, set())
+        found.update(around for around in _with_all_around(place) if around in known)
+    return found
+
+
+def _with_all_around(path: str) -> Iterator[str]:
+    yield path
+    yield from (path[:at] for at, char in enumerate(path) if char == "/")
 
 
 def _places(metastore: MetastoreReader, policy: Policy, name: TableName) -> Iterator[str]:

@@ -69,6 +69,10 @@ class MarksTable:
         """Yield all marks for a cluster, or of a table."""
         yield from map(KeptMark.read, self._partitions(self.names(cluster, table)))
 
+    def some(self, cluster: str, table: str, objects: Sequence[str]) -> Iterator[KeptMark]:
+        """Yield those marks of a table for a cluster that name some objects as marks do: a call for each 1,000."""
+        yield from map(KeptMark.read, self._partitions([mark_name(table, cluster, one) for one in objects]))
+
     def move(self, table: Table) -> PrimaryMove | None:
         """Return the move that a table is in; None without one, and for one of an earlier table of this name."""
         for one in self._partitions([move_name(table.name.table)]):

@@ -58,6 +58,24 @@ def test_they_go_where_nothing_happens_any_more(name: str) -> None:
     world.assert_no_copy_lies()
 
 
+def test_the_metastore_is_asked_once_for_all_that_go_and_not_in_each_run() -> None:
+    """They come out of use one after the other, a tenth of the grace apart."""
+    world = CopiesWorld(a_placement(options={"grace_seconds": GRACE, "partitions_per_call": 100, "batch_objects": 100}))
+    world.users.create_table("orders", ("day",))
+    world.users.add_partitions("orders", {(f"{day}",): {"f": b"x"} for day in range(10, 30)})
+    world.settle()
+    now, removed, asked = time.time(), list[int](), list[int]()
+    locations = world.metastore.partition_locations
+    world.metastore.partition_locations = lambda table: asked.append(tenth) or locations(table)  # type: ignore
+    for tenth in range(40):
+        world.users.insert("orders", ("20",), {f"f{tenth}": b"more"})
+        removed.append(listed_at(world, now + tenth * GRACE / 10).removed)
+        world.run()
+    assert sum(removed) >= 25 and asked == [tenth for tenth, some in enumerate(removed) if some]
+    assert len(asked) <= 40 // 3
+    world.assert_no_copy_lies()
+
+
 def test_a_home_among_them_is_not_looked_for_at_each_run() -> None:
     world = a_world()
     directory = world.marked()["plain"][1].location
@@ -71,5 +89,5 @@ def test_a_home_among_them_is_not_looked_for_at_each_run() -> None:
     world.north.read = lambda path: read.append(path) or opened(path)  # type: ignore
     for _ in range(3):
         assert listed_at(world, later).removed == 0
-    assert len([path for path in read if "/tables/" in path]) == 1
+    assert len([path for path in read if "/tables/other." in path]) == 1
     assert world.north.status(directory) is not None
