@@ -90,11 +90,14 @@ def look_at_table(
     news: CopyNews,
     kept_marks: MarksTable | None = None,
     known: PartlyKnown | None = None,
+    clock_ms: int = 0,
 ) -> TableFound:
     """Look at a table, the marks of all its objects, and the directories of those that are wanted.
 
-    With what is known of it only at the others, unless these concern what is known.
+    With what is known of it only at the others, unless these concern what is known. `clock_ms` is what time the
+    primary's file system had before; 0: who only tells what there is goes by the time of this machine.
     """
+    now_ms = clock_ms or time.time() * 1_000
     marked = kept_marks or marks_table(ports.source, policy)
     table = ports.source.table(name)
     move = marked.move(table) if table else None
@@ -106,7 +109,7 @@ def look_at_table(
         names = known.marks | {object_name(values) for values in known.asked}
         kept_some = marked.some(policy.replica.cluster, name.table, sorted(names))
         some = MarksFound.judged(kept_some, policy, name, table)
-        if (partly := _Look(ports, policy, table, news, some).partly(known)) is not None:
+        if (partly := _Look(ports, policy, table, news, some, now_ms).partly(known)) is not None:
             return partly
     found = MarksFound.read(marked, policy, name, table)
     if table is None:
@@ -114,7 +117,7 @@ def look_at_table(
     if why:
         said = {str(name): why} if policy.selects(name.table) else {}
         return TableFound(name, stale=tuple(found.ours), left_out=said, is_settled=True)
-    return _Look(ports, policy, table, news, found).whole()
+    return _Look(ports, policy, table, news, found, now_ms).whole()
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ class _Look:
     table: Table
     news: CopyNews
     marked: MarksFound
-    now_ms: float = field(default_factory=lambda: time.time() * 1_000)
+    now_ms: float
     """Before any directory is looked at."""
 
     def whole(self) -> TableFound:

@@ -3,18 +3,21 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from uuid import uuid4
 
 from twinhive.core.directory_marks.directories import claim, foreign
 from twinhive.core.directory_marks.staging import claim_staging, foreign_staging, own_staging
 from twinhive.core.model.batches import Batch
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.errors import Refused, TwinhiveError, together
+from twinhive.core.model.files import join
 from twinhive.core.model.human_readable import readable
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.core.model.names import TableName, partition_values
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.sets.own_tables import OWN_TABLES
 from twinhive.core.ports import ReadPorts, WritePorts
+from twinhive.core.ports.server_clock import time_at
 from twinhive.core.step.replica_lease import hold_lease
 from twinhive.core.step.step_base import Detail, Then, Work
 from twinhive.federation.placement.copied_objects import CopyObject
@@ -45,6 +48,9 @@ from twinhive.federation.routing.marks_table import MarksTable
 from twinhive.hive.events.reader import position_at
 from twinhive.replication.replica.root_directories import check_copies_root
 from twinhive.transfer.staged.staged_files import base_directory, unfinished_directory
+
+_EVERYBODYS = "tmp"
+"""A directory in which everybody may write: Hive asks for it as well."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ class ListCopies:
         log_id = ports.source.log_id()
         self._claim(ports)
         with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
-            found = _Decided.look(ports, policy, log_id, self.now())
+            found = _Decided.look(ports, policy, log_id, self.now(), _clock_of_the_primary(ports))
             unmarked = self._take_marks_away(ports, found)
             dated = self._date_marks_anew(ports, found)
             sweeping = sweep(ports, lease, policy, found.used(), self.now()) if found.changes_places else None
@@ -213,9 +219,10 @@ class _Decided:
     due: int
     now: float
     sweeps: bool
+    clock_ms: int
 
     @classmethod
-    def look(cls, ports: ReadPorts, policy: Policy, log_id: str, now: float) -> "_Decided":
+    def look(cls, ports: ReadPorts, policy: Policy, log_id: str, now: float, clock_ms: int) -> "_Decided":
         """Read the log once; then look at the tables that it names, or that nothing is remembered of."""
         before = read_position(ports.replica_files, policy, log_id)
         marked = marks_table(ports.source, policy)
@@ -234,15 +241,16 @@ class _Decided:
             }
             known = {name: one for name, one in told.items() if one and not before.is_due(name, due)}
             has_news = sweeps or len(known) < len(chosen) or not changed.isdisjoint(chosen)
-            untouched = untouched_tables(ports, policy, before, known, has_news=has_news)
+            untouched = untouched_tables(ports, policy, before, known, has_news=has_news, clock_ms=clock_ms)
+        partly = untouched.partly
         looked = [
             look_at_table(
-                ports, policy, TableName(policy.source.database, name), news, marked, untouched.partly.get(name)
+                ports, policy, TableName(policy.source.database, name), news, marked, partly.get(name), clock_ms
             )
             for name in chosen
             if name not in untouched.around
         ]
-        return cls(policy, log_id, news, before, tuple(looked), untouched, due, now, sweeps)
+        return cls(policy, log_id, news, before, tuple(looked), untouched, due, now, sweeps, clock_ms)
 
     @property
     def needed(self) -> list[CopyObject]:
@@ -285,9 +293,21 @@ class _Decided:
         marks = {name: number for name, number in sorted(marks.items()) if name in known}
         known_since = self.before.seen if self.before and self.before.position == end else 0.0
         seen = min(known_since or self.now, self.now)  # a clock may have been set back
-        now = LookedAt(self.log_id, end, touched, dict(self.untouched.around), marked, marks, seen)
-        if now != self.before:
+        clock = self.clock_ms or (self.before.clock if self.before else 0)
+        now = LookedAt(self.log_id, end, touched, dict(self.untouched.around), marked, marks, seen, clock)
+        # That time goes on is no news where no state was taken.
+        if self.before is None or self.looked or now != replace(self.before, clock=max(clock, self.before.clock)):
             write_position(ports.replica_files, self.policy, now)
+
+
+def _clock_of_the_primary(ports: WritePorts) -> int:
+    """Return what time the primary's file system has, in milliseconds; 0 where we may not write there for that."""
+    directory = join(ports.source_files.root, _EVERYBODYS)
+    try:
+        there = ports.source_files.status(directory) is not None
+        return time_at(ports.trees.restored, join(directory, f".twinhive-{uuid4().hex}")) if there else 0
+    except TwinhiveError:
+        return 0
 
 
 def _begin(ports: ReadPorts, marked: MarksTable, policy: Policy) -> Position:

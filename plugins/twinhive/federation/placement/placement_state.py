@@ -32,6 +32,7 @@ class LookedAt:
     marked    the oldest event that a mark of a table bears, None where it has none
     marks     how many marks a table has
     seen      when the position was found first, by our clock: 0 where that is not known
+    clock     what time the primary's file system had when this was written, in milliseconds: 0 where that is not known
     """
 
     log_id: str
@@ -41,6 +42,7 @@ class LookedAt:
     marked: Mapping[str, int | None] = field(default_factory=dict)
     marks: Mapping[str, int] = field(default_factory=dict)
     seen: float = 0.0
+    clock: int = 0
 
     @property
     def number_of_marks(self) -> int:
@@ -74,6 +76,7 @@ def read_position(files: FileReader, policy: Policy, log_id: str) -> LookedAt | 
         dict(said.get("marked", {})),
         dict(said.get("marks", {})),
         said.get("seen", 0.0),
+        said.get("clock", 0),
     )
 
 
@@ -90,6 +93,7 @@ def write_position(files: FileWriter, policy: Policy, looked_at: LookedAt) -> No
         "marked": dict(looked_at.marked),
         "marks": dict(looked_at.marks),
         "seen": looked_at.seen,
+        "clock": looked_at.clock,
         "around": {table: [_fields(both.objects), _fields(both.copies)] for table, both in looked_at.around.items()},
     }
     write_json(files, position_path(policy), said)

@@ -27,15 +27,23 @@ class Untouched:
 
 
 def untouched_tables(
-    ports: ReadPorts, policy: Policy, before: LookedAt, touched: Mapping[str, Touched], *, has_news: bool
+    ports: ReadPorts,
+    policy: Policy,
+    before: LookedAt,
+    touched: Mapping[str, Touched],
+    *,
+    has_news: bool,
+    clock_ms: int,
 ) -> Untouched:
     """Return which tables are as they were, and so are their copies; and of which others only some objects are not.
 
     Where around all of them nothing has changed, no record of copies is read. `touched` says of each what events have.
     `has_news`: others have changed, so that directories may come out of use, or some have been so for a while; then it
-    has to be known which copies there are.
+    has to be known which copies there are. `clock_ms` is what time the primary's file system had before, 0 where nobody
+    knows. Where it was set back, a directory whose time has not come yet may have been written without showing it.
     """
-    quiet = [name for name, one in touched.items() if one == Touched()]
+    is_set_back = 0 < clock_ms <= before.clock
+    quiet = [name for name, one in touched.items() if one == Touched() and not is_set_back]
     known = {name: before.around[name] for name in quiet if name in before.around}
     objects = _same(ports.source_files, {name: both.objects for name, both in known.items()})
     copies = _same(ports.replica_files, {name: both.copies for name, both in known.items()})
@@ -43,7 +51,7 @@ def untouched_tables(
     if not has_news and len(same) == len(touched):
         return Untouched(same)
     records = {name: one for name in touched if (one := read_record(ports.replica_files, policy, name, before))}
-    compared = _compared(ports, {name: record for name, record in records.items() if name not in same})
+    compared = _compared(ports, {name: record for name, record in records.items() if name not in same}, clock_ms)
     partly = {
         name: known
         for name, other in compared.items()
@@ -75,13 +83,13 @@ class _Compared:
     objects: frozenset[Values]
 
 
-def _compared(ports: ReadPorts, records: Mapping[str, CopiedTable]) -> dict[str, _Compared]:
+def _compared(ports: ReadPorts, records: Mapping[str, CopiedTable], clock_ms: int) -> dict[str, _Compared]:
     """Compare each directory with what its copy was made of, and each copy with what it was made."""
     objects = {
         name: {one.what.location: one.what.directory for one in record.copies} for name, record in records.items()
     }
     copies = {name: {one.copy: one.directory for one in record.copies} for name, record in records.items()}
-    here, there = _others(ports.source_files, objects), _others(ports.replica_files, copies)
+    here, there = _others(ports.source_files, objects, clock_ms), _others(ports.replica_files, copies)
     return {
         name: _Compared(
             BothSides(here[name].around, there[name].around),
@@ -103,10 +111,15 @@ class _Others:
     others: frozenset[str]
 
 
-def _others(files: FileReader, tables: Mapping[str, Mapping[str, DirectoryState]]) -> dict[str, _Others]:
+def _others(
+    files: FileReader, tables: Mapping[str, Mapping[str, DirectoryState]], clock_ms: int = 0
+) -> dict[str, _Others]:
+    """Compare directories; with a clock one whose time has not come yet is another."""
     known = {place: state for states in tables.values() for place, state in states.items()}
     deep = sorted(place for place, state in known.items() if state.below)
-    branches = {place: below.branches for place, below in look_below(files, deep).items()}
+    found = look_below(files, deep)
+    branches = {place: below.branches for place, below in found.items()}
+    ahead = {place for place, below in found.items() if 0 < clock_ms <= below.newest_ms}
     around = {directory for some in branches.values() for directory in some}
     seen = look_around(files, parents(known) | around, known)
     # What has changed since the branches were found was not seen around them: so it has to show here.
@@ -114,7 +127,9 @@ def _others(files: FileReader, tables: Mapping[str, Mapping[str, DirectoryState]
 
     def is_same(place: str, state: DirectoryState) -> bool:
         now = seen.states.get(place)
-        return now is not None and replace(now, below=digests.get(place, "")) == state
+        if now is None or place in ahead or 0 < clock_ms <= now.modified_ms:
+            return False
+        return replace(now, below=digests.get(place, "")) == state
 
     return {
         name: _Others(

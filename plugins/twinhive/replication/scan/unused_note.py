@@ -12,6 +12,7 @@ from uuid import uuid4
 from twinhive.core.model.files import join
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter
+from twinhive.core.ports.server_clock import time_at
 from twinhive.replication.dump.json_files import read_json, write_json
 
 _UNUSED, _ASKED = "unused", "asked"
@@ -72,12 +73,7 @@ def modified(files: FileReader, path: str) -> int:
 
 def time_now(files: FileWriter, policy: Policy) -> int:
     """Return what time the NameNode has: that of a file which is written for this."""
-    path = join(policy.staging, "tmp", uuid4().hex)
-    files.write(path, b"")
-    try:
-        return modified(files, path)
-    finally:
-        files.delete_file(path)
+    return time_at(files, join(policy.staging, "tmp", uuid4().hex))
 
 
 def modified_since(files: FileReader, directory: str, moment: int) -> bool:

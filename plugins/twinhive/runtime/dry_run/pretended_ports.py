@@ -46,7 +46,7 @@ def pretended(ports: WritePorts) -> WritePorts:
             source=cast(TreeSource, _OnlyRead(ports.trees.source, TreeReader)),
             replica=cast(TreeWriter, overlay(ports.trees.replica)),
             lease=lease,
-            restored=cast(TreeWriter, _OnlyRead(ports.trees.source, TreeReader)),
+            restored=cast(TreeWriter, overlay(ports.trees.source)),
         ),
     )
 

@@ -292,3 +292,65 @@ def test_of_a_directory_that_came_to_be_of_a_time_to_come_the_copy_goes() -> Non
     world.run()
     assert "orders day=1" not in world.marked()
     assert isinstance(routed(world, "select * from orders where day = '1'", "north"), Nowhere)
+
+
+# --- by the clock of the primary's file system, where we may write there
+
+
+def a_world_with_a_clock() -> CopiesWorld:
+    world = a_world()
+    world.files.make_directories("hdfs://east/tmp")
+    return world
+
+
+def of_a_later_time(world: CopiesWorld, place: str, seconds: int) -> None:
+    """Give a directory a time that the file system's own clock has not come to; ours passed it long ago, or never."""
+    world.files.set_attributes(place, Attributes(modified_ms=world.files._tree.new_time() + seconds * 1_000))
+
+
+@pytest.mark.parametrize("below", ["", "/sub dir"])
+@pytest.mark.parametrize("years", [0, 50])
+def test_a_time_to_come_is_one_by_the_clock_of_that_file_system(years: int, below: str) -> None:
+    """It may be far behind ours, and far ahead."""
+    world = a_world_with_a_clock()
+    world.files.pass_time(years * 365 * 24 * 3_600)
+    for place in ("plain", "empty", "orders"):
+        world.files.retime(world.users.location(place))
+    for one in ("1", "3", "a b/c:ü"):
+        world.files.retime(world.users.location("orders", (one,)))
+    world.files.retime(f"{world.users.location('plain')}/sub dir")
+    of_a_later_time(world, world.users.location("plain") + below, 600)
+    world.run()
+    assert "plain" not in world.marked() and {"empty", "orders day=1"} <= world.marked().keys()
+    world.files.pass_time(700)
+    world.run()
+    assert "plain" in world.fresh()
+    assert not [path for path in world.files.paths() if path.startswith("hdfs://east/tmp/")]
+
+
+@pytest.mark.parametrize("place", ["plain", "orders"])
+def test_where_the_clock_is_set_back_copies_of_later_times_go(place: str) -> None:
+    """As by a fail-over to a NameNode that is behind: who writes there before that time comes is not noticed."""
+    world, values = a_world_with_a_clock(), None if place == "plain" else ONE
+    world.settle()
+    world.files.put(f"{world.users.location(place, values)}/more", b"more")
+    name = "plain" if place == "plain" else "orders day=1"
+    for _ in range(3):
+        world.run()
+    assert name in world.fresh()
+    before = set(world.fresh())
+    world.files.pass_time(-300)
+    world.run()
+    assert name not in world.marked()
+    world.files.pass_time(3_000)
+    world.settle()
+    assert set(world.fresh()) == before
+    for _ in range(3):
+        assert world.run()["list_copies"].idle
+
+
+def test_where_nobody_may_write_for_it_our_own_clock_is_taken() -> None:
+    world = a_world_with_a_clock()
+    world.files.forbidden.add("hdfs://east/tmp")
+    world.settle()
+    assert set(world.fresh()) == set(world.marked()) and "plain" in world.fresh()
