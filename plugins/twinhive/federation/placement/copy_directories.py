@@ -1,6 +1,6 @@
 """Put the staged files of an object together, let the whole directory appear by one rename; clear what is left over."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from twinhive.core.directory_marks.staging import own_staging
@@ -12,7 +12,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.untrusted_paths import place_below
 from twinhive.core.ports import FileReader, FileWriter, Lease, children, rename_into
 from twinhive.federation.placement.copied_objects import CopyObject
-from twinhive.federation.placement.copy_lists import CopyList, ListedCopies, objects_of
+from twinhive.federation.placement.copy_lists import CopyList, ListedCopies, number_of, objects_of
 from twinhive.federation.placement.placement_layout import building_directory, copies_directory, list_directory
 from twinhive.federation.placement.unused_copies import OF_TABLE
 from twinhive.federation.routing.nested_directories import directory_states
@@ -27,7 +27,7 @@ def place_of(policy: Policy, listed: CopyList, one: CopyObject) -> str:
 
 
 def put_in_place(
-    files: FileWriter, lease: Lease, policy: Policy, listed: CopyList, one: CopyObject, items: Sequence[CopyItem]
+    files: FileWriter, lease: Lease, policy: Policy, listed: CopyList, one: CopyObject, items: Iterable[CopyItem]
 ) -> bool:
     """Let an object's copy appear where it belongs; True when it is there, False when not all of it was copied.
 
@@ -69,13 +69,13 @@ def whole_copies(
     """
     states = directory_states(files, places.values(), deep=places.values())
     there = [one for one, place in places.items() if place in states]
-    held: dict[CopyObject, dict[str, int]] = {one: {} for one in there}
+    held = dict.fromkeys(there, 0)
     for one, relative, status in list_files(files, [(one, places[one]) for one in there]):
-        held[one][relative] = status.length
+        held[one] += number_of(f"{status.length} {relative}")
     return {
         one: WholeCopy(places[one], states[places[one]])
         for one in there
-        if held[one] == {item.relative: item.length for item in objects[one]}
+        if held[one] == sum(number_of(f"{item.length} {item.relative}") for item in objects[one])
     }
 
 
@@ -117,7 +117,7 @@ def _staged(files: FileReader, policy: Policy) -> dict[str, int]:
     return {status.path: status.length for _, page in pages for status in page or ()}
 
 
-def _put_together(files: FileWriter, policy: Policy, building: str, items: Sequence[CopyItem]) -> bool:
+def _put_together(files: FileWriter, policy: Policy, building: str, items: Iterable[CopyItem]) -> bool:
     files.make_directories(building)
     made = {building}
     for item in items:

@@ -15,7 +15,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.thrift_objects import TableIdentity, named_locations
 from twinhive.core.ports import FileReader, MetastoreReader, ReadPorts
 from twinhive.federation.placement.copied_objects import CopyObject, Marked, values_of
-from twinhive.federation.placement.copy_lists import content_of, listed_files
+from twinhive.federation.placement.copy_lists import contents_of
 from twinhive.federation.placement.marking_copies import in_pieces
 from twinhive.federation.placement.placement_events import CopyNews
 from twinhive.federation.placement.placement_layout import copies_directory, kept
@@ -281,8 +281,8 @@ class _Look:
             if mark.original == seen[values].location
             and self.news.is_touched(self.table.name.table, self._cluster, values, mark)
         ]
-        files = listed_files(self.ports.source_files, touched)
-        return {one.values for one in touched if content_of(files[one]) == marks[one.values].content}
+        contents = contents_of(self.ports.source_files, touched)
+        return {one.values for one in touched if contents[one] == marks[one.values].content}
 
 
 def _not_copied(table: Table, policy: Policy) -> str | None:

@@ -22,8 +22,8 @@ from twinhive.replication.dump.shards import pack_lines, unpack_lines
 from twinhive.transfer.staged.listing import list_each, list_files
 from twinhive.transfer.staged.staged_files import CopyItem
 
-ListedCopies = Mapping[CopyObject, Sequence[CopyItem]]
-"""Objects with their files."""
+ListedCopies = Mapping[CopyObject, Iterable[CopyItem]]
+"""Objects with their files, which may be gone through as often as one likes."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,25 @@ def listed_files(files: FileReader, objects: Sequence[CopyObject]) -> dict[CopyO
 
 
 def content_of(items: Iterable[CopyItem]) -> str:
-    """Return a digest of an object's files: which they are, how long, of which time."""
-    lines = "\n".join(sorted(item.to_line() for item in items))
-    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """Return a digest of an object's files, in any order: which they are, how long, of which time."""
+    return _digest(sum(number_of(item.to_line()) for item in items))
+
+
+def contents_of(files: FileReader, objects: Sequence[CopyObject]) -> dict[CopyObject, str]:
+    """Return the digests of the files that readers see in some objects; none of the files is held."""
+    found = dict.fromkeys(objects, 0)
+    for one, relative, status in list_files(files, [(one, one.location) for one in objects]):
+        found[one] += number_of(_item(one, relative, status).to_line())
+    return {one: _digest(total) for one, total in found.items()}
+
+
+def number_of(line: str) -> int:
+    """Return a number for a line: the sum of many tells which lines they are, in any order."""
+    return int.from_bytes(hashlib.sha256(line.encode("utf-8", "surrogatepass")).digest()[:16], "big")
+
+
+def _digest(total: int) -> str:
+    return f"{total % 2**128:032x}"
 
 
 def _item(one: CopyObject, relative: str, status: FileStatus) -> CopyItem:
@@ -173,13 +189,25 @@ def lists_there(files: FileReader, policy: Policy) -> list[CopyList]:
     return [listed for listed, _ in lists]
 
 
-def objects_of(files: FileReader, policy: Policy, name: str, batch: str) -> dict[CopyObject, list[CopyItem]]:
+@dataclass(frozen=True)
+class _PackedItems:
+    """The files of an object that may be more than a batch: who goes through them holds one at a time."""
+
+    packed: bytes
+
+    def __iter__(self) -> Iterator[CopyItem]:
+        return map(CopyItem.from_line, unpack_lines(self.packed))
+
+
+def objects_of(files: FileReader, policy: Policy, name: str, batch: str) -> dict[CopyObject, Iterable[CopyItem]]:
     """Return what a batch of a list copies."""
     lines = unpack_lines(files.read(_objects_path(policy, name, batch)))
     objects = [CopyObject.of_fields(json.loads(line)) for line in lines]
+    packed = _PackedItems(files.read(files_path(policy, name, batch)))
+    if len(objects) == 1:
+        return {objects[0]: packed}
     items: Mapping[tuple[str, str | None], list[CopyItem]] = defaultdict(list)
-    for line in unpack_lines(files.read(files_path(policy, name, batch))):
-        item = CopyItem.from_line(line)
+    for item in packed:
         items[item.table, item.partition].append(item)
     return {one: items[str(one.table), one.partition] for one in objects}
 

@@ -1,6 +1,6 @@
 """Put copies in their places, each by one rename; then mark those whose originals are still what was copied."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -145,10 +145,13 @@ def _mark(
     listed: CopyList,
     event_id: int,
     one: CopyObject,
-    items: Sequence[CopyItem],
+    items: Iterable[CopyItem],
     copy: WholeCopy,
     table: TableIdentity,
 ) -> CopyMark:
+    files = length = 0
+    for item in items:
+        files, length = files + 1, length + item.length
     return CopyMark(
         location=copy.place,
         log_id=listed.log_id,
@@ -157,7 +160,7 @@ def _mark(
         directory=one.directory,
         copy=copy.directory,
         table=table,
-        files=len(items),
-        bytes=sum(item.length for item in items),
+        files=files,
+        bytes=length,
         content=content_of(items),
     )

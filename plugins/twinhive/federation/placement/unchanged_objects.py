@@ -10,7 +10,7 @@ from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import ReadPorts
 from twinhive.federation.placement.copied_objects import CopyObject, Marked
-from twinhive.federation.placement.copy_lists import ListedCopies, listed_files
+from twinhive.federation.placement.copy_lists import ListedCopies, content_of, contents_of
 from twinhive.federation.placement.placement_events import CopyNews
 from twinhive.federation.placement.placement_layout import kept
 from twinhive.federation.routing.nested_directories import directory_states
@@ -31,9 +31,9 @@ class Unchanged:
         places = [one.location for one in same]
         states = directory_states(self.ports.source_files, places, deep=places)
         same = [one for one in same if states.get(one.location) == one.directory]
-        files = listed_files(self.ports.source_files, same)
+        contents = contents_of(self.ports.source_files, same)
         # A file that grows shows in no time of a directory.
-        return [one for one in same if sorted(files[one], key=str) == sorted(objects[one], key=str)]
+        return [one for one in same if contents[one] == content_of(objects[one])]
 
     def _is_same_object(self, one: CopyObject) -> bool:
         there = self.now.get(one.values)

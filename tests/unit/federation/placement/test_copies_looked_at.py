@@ -263,6 +263,22 @@ def test_a_file_that_has_grown_is_copied_again_when_an_event_says_so(monkeypatch
     assert world.run()["list_copies"].needed == 1
 
 
+def test_a_file_that_grows_while_it_is_copied_gets_no_mark() -> None:
+    """Its directory keeps its time: the files are listed again, and compared in any order."""
+    world = a_world()
+    rename = world.north.rename
+
+    def renamed(source: str, target: str) -> bool:
+        done = rename(source, target)
+        if "/copies/near/plain." in target:
+            world.files.rewrite(f"{world.users.location('plain')}/sub dir/g", b"below, and more")
+        return done
+
+    world.north.rename = renamed  # type: ignore[method-assign]
+    assert world.run()["publish"].changed == 1
+    assert "plain" not in world.marked() and "orders day=1" in world.marked()
+
+
 # --- times that prove nothing
 
 

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from tests.support.worlds.copies_world import CopiesWorld, a_placement
 from twinhive.core.model.files import copying_weight
 from twinhive.core.step.step_base import Work
 from twinhive.federation.placement.copy_lists import CopyList, objects_of, open_list
+from twinhive.federation.placement.copy_objects import CopyObjects
 from twinhive.federation.placement.list_copies import ListCopies
+from twinhive.federation.placement.publish_copies import PublishCopies
 from twinhive.replication.dump.shards import pack_lines
 from twinhive.transfer.staged.staged_files import CopyItem
 
@@ -50,7 +53,7 @@ class Lists:
     def objects(self, made: CopyList) -> list[dict[str, int]]:
         """Return how many files each object of each batch has."""
         found: list[Any] = [objects_of(self.world.north, self.world.placement, made.name, b.name) for b in made.batches]
-        return [{one.values[0]: len(items) for one, items in objects.items()} for objects in found]
+        return [{one.values[0]: sum(1 for _ in items) for one, items in objects.items()} for objects in found]
 
 
 @pytest.mark.thorough
@@ -80,3 +83,23 @@ def test_another_list_of_the_same_files_has_the_same_token(monkeypatch: pytest.M
     tokens = {Lists(monkeypatch, a=5, b=1000, c=3).write().token for _ in range(2)}
     assert len(tokens) == 1
     assert Lists(monkeypatch, a=5, b=1000, c=4).write().token not in tokens
+
+
+def test_the_files_of_one_large_object_are_not_held_while_it_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = 200
+    lists = Lists(monkeypatch, a=5, b=files)
+    work = Work(lists.world.placement)
+    listed = ListCopies(work).run(lists.world.ports())
+    for batch in listed.batches:
+        CopyObjects(replace(work, batch=batch.name, dump=listed.dump)).run(lists.world.ports())
+    gc.collect()
+    held, read = list[int](), CopyItem.from_line
+
+    def reading(line: str) -> CopyItem:
+        held.append(sum(isinstance(one, CopyItem) for one in gc.get_objects()) if len(held) % 50 == 0 else 0)
+        return read(line)
+
+    monkeypatch.setattr(CopyItem, "from_line", reading)
+    assert PublishCopies(work).run(lists.world.ports()).files == 5 + files
+    assert len(held) >= 3 * files and max(held) <= 3 * FILES
+    lists.world.assert_complete("orders day=a", "orders day=b")
