@@ -47,8 +47,8 @@ RENAMES = {
         "staged files, and the directory that it has built of them and marked",
     ),
     "federation/placement/users_copies.py": (
-        2,
-        "files that people hand over, each compared before, to staging; and back",
+        4,
+        "files that people hand over, each compared before, aside and then to staging; and back",
     ),
 }
 """How many renames a module makes, and of what. None moves aside what somebody else may have made."""

@@ -27,7 +27,7 @@ from twinhive.federation.placement.copy_lists import CopyList, has_list, list_na
 from twinhive.federation.placement.copy_objects import CopyObjects
 from twinhive.federation.placement.mark_renewal import date_anew, due_event, oldest_after
 from twinhive.federation.placement.marking_copies import remove_marks
-from twinhive.federation.placement.placement_events import CopyNews, Touched, read_news
+from twinhive.federation.placement.placement_events import CopyNews, TouchedObjects, read_news
 from twinhive.federation.placement.placement_layout import (
     building_directory,
     copies_directory,
@@ -237,7 +237,8 @@ class _Decided:
         untouched = Untouched()
         if before is not None and news.is_whole:
             told = {
-                name: news.touched(name, policy.replica.cluster) if name in changed else Touched() for name in chosen
+                name: news.touched(name, policy.replica.cluster) if name in changed else TouchedObjects()
+                for name in chosen
             }
             known = {name: one for name, one in told.items() if one and not before.is_due(name, due)}
             has_news = sweeps or len(known) < len(chosen) or not changed.isdisjoint(chosen)

@@ -17,7 +17,7 @@ from twinhive.replication.notification_log.log_tail import NEVER, LogTail, Readi
 
 
 @dataclass(frozen=True)
-class Touched:
+class TouchedObjects:
     """What events have touched of a table: partitions by their values, and marks by what these call their objects."""
 
     values: frozenset[Values] = frozenset()
@@ -58,7 +58,7 @@ class CopyNews:
             return None
         return {one.values[0] for _, one in self._of_marks if one.values}
 
-    def touched(self, table: str, cluster: str) -> Touched | None:
+    def touched(self, table: str, cluster: str) -> TouchedObjects | None:
         """Return which partitions of a table were touched, and which of its marks for a cluster.
 
         None: perhaps all of it, or something that has to do with all, as the table itself and its moves.
@@ -68,7 +68,7 @@ class CopyNews:
         is_told = self.is_whole and self.marked is not None
         if not is_told or any(one.whole or one.values is None for one in touches) or marks.get(EVERY_CLUSTER):
             return None
-        return Touched(frozenset(one.values for one in touches), frozenset(marks.get(cluster, ())))
+        return TouchedObjects(frozenset(one.values for one in touches), frozenset(marks.get(cluster, ())))
 
     @cached_property
     def _marks(self) -> dict[str, dict[str, set[str]]]:

@@ -9,7 +9,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, ReadPorts
 from twinhive.federation.placement.copy_freshness import PartlyKnown
 from twinhive.federation.placement.parent_digests import Around, BothSides, look_around, parents
-from twinhive.federation.placement.placement_events import Touched
+from twinhive.federation.placement.placement_events import TouchedObjects
 from twinhive.federation.placement.placement_state import CopiedTable, LookedAt, read_record
 from twinhive.federation.routing.nested_directories import digests_below, look_below
 
@@ -30,7 +30,7 @@ def untouched_tables(
     ports: ReadPorts,
     policy: Policy,
     before: LookedAt,
-    touched: Mapping[str, Touched],
+    touched: Mapping[str, TouchedObjects],
     *,
     has_news: bool,
     clock_ms: int,
@@ -43,7 +43,7 @@ def untouched_tables(
     knows. Where it was set back, a directory whose time has not come yet may have been written without showing it.
     """
     is_set_back = 0 < clock_ms <= before.clock
-    quiet = [name for name, one in touched.items() if one == Touched() and not is_set_back]
+    quiet = [name for name, one in touched.items() if one == TouchedObjects() and not is_set_back]
     known = {name: before.around[name] for name in quiet if name in before.around}
     objects = _same(ports.source_files, {name: both.objects for name, both in known.items()})
     copies = _same(ports.replica_files, {name: both.copies for name, both in known.items()})
@@ -61,7 +61,7 @@ def untouched_tables(
     return Untouched(around, {name: records[name] for name in around}, partly)
 
 
-def _partly_known(record: CopiedTable, touched: Touched, other: frozenset[Values]) -> PartlyKnown:
+def _partly_known(record: CopiedTable, touched: TouchedObjects, other: frozenset[Values]) -> PartlyKnown:
     """Return which objects of a table are to be looked at: touched, with another directory, or without a copy."""
     marked = {
         one.what.values for one in record.copies if touched.marks and object_name(one.what.values) in touched.marks
