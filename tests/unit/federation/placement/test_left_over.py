@@ -99,7 +99,7 @@ def test_what_was_in_its_place_and_not_marked_goes_after_the_time_of_grace(monke
     for seconds in (0, 3599):
         with pytest.raises(Refused, match="not enough room"):
             ListCopies(Work(world.placement), now=lambda seconds=seconds: 1e9 + seconds).run(world.ports())
-    assert ListCopies(Work(world.placement), now=lambda: 1e9 + 3600).run(world.ports()).removed == 1
+    assert ListCopies(Work(world.placement), now=lambda: 1e9 + 1.25 * 3600).run(world.ports()).removed == 1
     world.settle()
     world.assert_complete("plain")
 
