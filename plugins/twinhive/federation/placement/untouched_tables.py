@@ -53,9 +53,9 @@ def untouched_tables(
     records = {name: one for name in touched if (one := read_record(ports.replica_files, policy, name, before))}
     compared = _compared(ports, {name: record for name, record in records.items() if name not in same}, clock_ms)
     partly = {
-        name: known
+        name: some
         for name, other in compared.items()
-        if (known := _partly_known(records[name], touched[name], other.objects)).needs_a_look
+        if (some := _partly_known(records[name], touched[name], other.objects)).needs_a_look
     }
     around = {name: same[name] if name in same else compared[name].around for name in records if name not in partly}
     return Untouched(around, {name: records[name] for name in around}, partly)
