@@ -193,7 +193,9 @@ def _changed_cost(partitions: int) -> Cost:
 
 def _made(tables: int, partitions: int, newest: int | None = None) -> CopiesWorld:
     """Return a world of tables that have no copies yet."""
-    placement = a_placement(options={"partitions_per_call": 1_000, "batch_objects": 1_000})
+    # A sweep asks the metastore for all that it names of a table: not in these minutes.
+    options = {"partitions_per_call": 1_000, "batch_objects": 1_000, "grace_seconds": 21_600}
+    placement = a_placement(options=options)
     kept = placement.copies
     assert kept is not None
     world = CopiesWorld(replace(placement, copies=KeptCopies(kept.root, newest=newest, default_cluster="east")))
