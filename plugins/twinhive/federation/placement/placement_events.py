@@ -12,7 +12,6 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.core.ports import MetastoreReader
 from twinhive.federation.routing.move_mark import EVERY_CLUSTER
-from twinhive.hive.events.reader import position_at
 from twinhive.replication.notification_log.log_tail import NEVER, LogTail, Reading, Touches
 
 
