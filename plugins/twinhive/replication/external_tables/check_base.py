@@ -24,7 +24,8 @@ from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.core.step.step_base import Work
 from twinhive.replication.replica.base_claim import others_claims, overlap, remove_claim, write_claim
 from twinhive.replication.replica.replica_state import refuse_taken_over
-from twinhive.replication.replica.source_scope import read_scope
+from twinhive.replication.replica.source_scope import readable_scope
+from twinhive.replication.replica.unusable_tables import UnusableTables
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,8 @@ def release_base(ports: WritePorts, policy: Policy, log_id: str | None = None) -
 
 
 def external_tables(ports: ReadPorts, policy: Policy) -> tuple[Table, ...]:
-    """Read the external tables of the scope, where the policy copies any."""
-    return read_scope(ports.source, policy).external if policy.external.included else ()
+    """Read the external tables of the scope that can be read, where the policy copies any: a pass names the others."""
+    return readable_scope(ports.source, policy, UnusableTables(policy)).external if policy.external.included else ()
 
 
 def tables_to_copy(policy: Policy, external: Sequence[Table]) -> tuple[Table, ...] | str:

@@ -25,7 +25,9 @@ def _waits(record: PendingTable) -> str:
 
 
 def last_pass(ports: ReadPorts, policy: Policy) -> str | None:
-    """Return when the newest pass was listed, how many of its tasks are not done, how many directories failed."""
+    """Return when the newest pass was listed, and what is not copied: tasks that are not done, directories that failed,
+    tables that could not be read.
+    """
     listed = newest_pass(ports.dump_files, policy)
     if listed is None:
         return None
@@ -33,5 +35,7 @@ def last_pass(ports: ReadPorts, policy: Policy) -> str | None:
     failed = directories_failed(ports.replica_files, policy, listed)
     said = [f"{under_way} copies of it are not done"] if under_way else []
     said += [f"{failed} of its directories failed: its tasks say why, the next pass tries them again"] if failed else []
+    if unread := listed.manifest.unread:
+        said += [f"{len(unread)} tables could not be read, first {unread[0]}: they are on no list"]
     state = "; ".join(said) or "all of it copied"
     return f"listed {datetime.fromtimestamp(listed.manifest.began, UTC):%Y-%m-%d %H:%M:%S} UTC; {state}"

@@ -13,7 +13,7 @@ from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import Text, render
 from twinhive.core.ports import ReadPorts, WritePorts
 from twinhive.core.step.promotion_note import refuse_unlike_note
-from twinhive.core.step.step_base import Then, Work
+from twinhive.core.step.step_base import Detail, Then, Work
 from twinhive.replication.dump.dump_layout import BASE_KINDS
 from twinhive.replication.dump.dump_store import ExternalPass, dumps_of, newest_pass
 from twinhive.replication.dump.log_point import LogPoint
@@ -80,7 +80,11 @@ class ListExternal:
     work: Work
 
     def run(self, ports: WritePorts) -> ExternalListed:
-        """Return the pass. Raises ActNow naming what cannot be replicated; nothing is changed then."""
+        """Return the pass. Raises ActNow naming what cannot be replicated; nothing is changed then.
+
+        Of a table that cannot be read nobody knows the directories: nothing is deleted then. Its last task names it, or
+        this where it has none, unless the policy goes on without.
+        """
         policy = self.work.policy
         if idle := why_idle(ports, policy):
             self.work.report(idle)
@@ -90,8 +94,11 @@ class ListExternal:
         cut = _cut(ports, policy, looked)
         written = _write(ports, policy, looked, cut)
         self._tell(looked, cut)
-        self._clean(ports, looked)
         found = looked.found
+        if not found.unusable.names:
+            self._clean(ports, looked)
+        elif not cut.taken:
+            found.unusable.refuse()
         totals = found.tables, found.partitions, len(found.entries), len(cut.due), len(cut.for_others)
         return ExternalListed(
             written.name, written.manifest.batches, *totals, sizes=sizes_of_tables(cut.sized, looked.copies)
@@ -104,6 +111,10 @@ class ListExternal:
             f"{found.partitions:,} partitions, {len(found.entries):,} directories on the list, "
             f"{len(cut.due):,} to sync by {len(cut.taken) + len(cut.for_others):,} tasks"
         )
+        for left in found.unusable.left_out():
+            self.work.report(Detail("What is left out", f"left out: {left.name}: {left.reason}"))
+        if found.unusable.names:
+            self.work.report("nothing of what was dropped is deleted before these can be read")
         if cut.for_others:
             self.work.report(
                 f"this pass takes {len(cut.taken)} of the tasks (approx_max_load_tasks), {len(cut.for_others)} are "
@@ -165,7 +176,8 @@ def _look(ports: WritePorts, policy: Policy) -> _Looked:
     synced = Synced(ports.replica_files, policy)
     kept = synced.take(records_of_pass(ports.replica_files, policy, before))
     copies = topmost(found.entries)
-    clear_unfinished(ports, policy, synced, before, copies)
+    if not found.unusable.names:
+        clear_unfinished(ports, policy, synced, before, copies)
     in_scope = newest_in_scope(ports, policy, state_now(ports, policy).position, begin.position.event_id)
     return _Looked(failover, began, begin, end, in_scope, before, late, known, found, synced, kept, copies)
 
@@ -207,6 +219,7 @@ def _write(ports: WritePorts, policy: Policy, looked: _Looked, cut: _Cut) -> Ext
         end=looked.end,
         in_scope=looked.in_scope,
         failover=looked.failover,
+        unread=tuple(sorted(name.table for name in found.unusable.names)),
     )
     is_quiet = _quiet(ports, policy, kept, [entry for entry in found.entries if entry.table not in known])
 

@@ -30,6 +30,7 @@ from twinhive.replication.dump.passes.external_passes import (
 )
 from twinhive.replication.external_tables.copy_permission import CopyPermission
 from twinhive.replication.external_tables.equal_directories import TREES_TOGETHER, LookedDirectory, look_at_all
+from twinhive.replication.external_tables.source_entries import still_unusable
 from twinhive.replication.external_tables.sync_directory import DirectorySync, Moment
 from twinhive.replication.notification_log.source_log import SourceLog
 from twinhive.replication.operator_requests.request_files import is_paused
@@ -109,7 +110,8 @@ class SyncExternal:
     def run(self, ports: WritePorts) -> ExternalSynced:
         """Return what was done. A directory that fails keeps no other from being synced; then one error is raised.
 
-        Raises Promoted: into a replica that has taken over nothing is copied.
+        The last task names the tables of its pass that cannot be read. Raises Promoted: into a replica that has taken
+        over nothing is copied.
         """
         policy, name, task = self.work.policy, self.work.dump, self.work.batch
         if reason := is_paused(ports.replica_files, policy):
@@ -117,7 +119,8 @@ class SyncExternal:
             return ExternalSynced(idle=render(reason))
         permission = CopyPermission(ports.replica, policy, state_now(ports, policy))
         refuse_unlike_note(ports, policy)
-        tasks = len(pass_of_name(ports.dump_files, policy, name).manifest.batches)
+        manifest = pass_of_name(ports.dump_files, policy, name).manifest
+        tasks = len(manifest.batches)
         entries = known_of_task(ports.dump_files, policy, name, task)
         done = _Done()
         differing = self._look(ports, entries, done)
@@ -128,8 +131,11 @@ class SyncExternal:
         result = done.result()
         counts = {"unchanged": result.unchanged, "changed": result.changed, "failed": len(done.failed)}
         task_has_ended(ports.replica_files, policy, name, task, counts)
-        if done.failed:
-            raise _all_of(done.failed, policy, len(entries))
+        failed = [_all_of(done.failed, policy, len(entries))] if done.failed else []
+        if task == manifest.batches[-1].name:
+            failed += still_unusable(ports.source, policy, manifest.unread).refused()
+        if failed:
+            raise together(failed, f"policy {policy.name}: not all external tables were synced; the others are")
         return result
 
     def _look(self, ports: WritePorts, entries: Mapping[Entry, LastSync], done: _Done) -> list[DirectorySync]:

@@ -1,11 +1,15 @@
 """What is wrong with one directory is told with its table, place and way out, and the others are synced."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
+from tests.support.hive.hidden_objects import hide
 from tests.support.worlds.external_world import BASE, ExternalWorld, a_world_with_files
-from twinhive.core.model.errors import ActNow, Missing, TryAgain, Unreachable
+from twinhive.core.model.errors import ActNow, Missing, TryAgain, Unreachable, UnreadableObject
+from twinhive.core.model.objects import Table
+from twinhive.replication.external_tables.external_status import last_pass
 
 
 def failed(world: ExternalWorld) -> str:
@@ -150,3 +154,78 @@ def test_a_file_in_place_of_a_directory_is_named_until_the_location_is_its_direc
     world.world.source.alter_table(table.name, table)
     world.cycle()
     world.assert_twin("/data/one")
+
+
+def with_two_tables() -> ExternalWorld:
+    world = a_world_with_files()
+    world.add_table("others", "hdfs://east/data/others")
+    world.put("/data/others/f")
+    return world
+
+
+def quarantining(world: ExternalWorld) -> ExternalWorld:
+    world.policy = replace(world.policy, options=replace(world.policy.options, on_object_error="quarantine"))
+    return world
+
+
+@pytest.mark.parametrize("hidden", ["the table", "its partitions"])
+def test_one_that_cannot_be_read_is_named_when_all_others_are_copied(
+    hidden: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = with_two_tables()
+    parted = world.add_table("parted", "hdfs://east/data/parted", ("p",))
+    world.add_partition(parted, "1")
+    world.put("/data/parted/p=1/f")
+    world.check()
+    with monkeypatch.context() as meanwhile:
+        if hidden == "the table":
+            hide(meanwhile, world.world.source, "sales.parted")
+        else:
+            meanwhile.setattr(world.world.source, "partition_locations", unreadable_partitions)
+        world.check()
+        with pytest.raises(ActNow, match=r"sales\.parted"):
+            world.cycle()
+        assert "1 tables could not be read, first parted" in str(last_pass(world.ports(), world.policy))
+        world.assert_twin("/data/events")
+        world.assert_twin("/data/others")
+        assert not world.there("/data/parted")
+    world.cycle()
+    world.assert_twin("/data/parted")
+
+
+def unreadable_partitions(table: Table) -> list[tuple[str, str]]:
+    raise UnreadableObject(f"reading partitions of {table.name}: what the metastore answered cannot be read")
+
+
+def test_where_nothing_else_is_to_be_copied_the_list_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = a_world_with_files()
+    hide(monkeypatch, world.world.source, "sales.events")
+    with pytest.raises(ActNow, match=r"sales\.events"):
+        world.listed()
+
+
+def test_where_the_policy_goes_on_it_is_said_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = quarantining(with_two_tables())
+    hide(monkeypatch, world.world.source, "sales.others")
+    world.cycle()
+    world.assert_twin("/data/events")
+    assert any("left out: sales.others" in str(line) for line in world.log)
+
+
+@pytest.mark.parametrize("policy", ["stop", "quarantine"])
+def test_nothing_is_deleted_while_a_table_cannot_be_read(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = with_two_tables() if policy == "stop" else quarantining(with_two_tables())
+    world.cycle()
+    world.follow_up_to(5)
+    # It was dropped with its data, and made again over the same directory.
+    note = world.note_purge("/data/others")
+    with monkeypatch.context() as meanwhile:
+        hide(meanwhile, world.world.source, "sales.others")
+        with pytest.raises(ActNow) if policy == "stop" else nullcontext():
+            world.cycle()
+    assert world.there("/data/others") == {"f": b"x"}
+    assert world.record("/data/others") is not None
+    assert world.world.replica_files.status(note) is not None
+    world.cycle()
+    world.assert_twin("/data/others")
+    assert world.world.replica_files.status(note) is None

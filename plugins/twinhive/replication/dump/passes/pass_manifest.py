@@ -23,6 +23,7 @@ class PassManifest:
     end       the newest event when the tables had been read: the list knows of nothing after it
     in_scope  the newest event up to `event_id` that the replica has to follow
     failover  the token of the failover that had begun before anything was listed, '' for none
+    unread    the tables that could not be read: the last task names them, where the policy stops at them
     """
 
     event_id: int
@@ -37,6 +38,7 @@ class PassManifest:
     end: LogPoint
     in_scope: int
     failover: str = ""
+    unread: tuple[str, ...] = ()
 
     def to_json(self) -> bytes:
         """Write the manifest as readable JSON."""
@@ -59,4 +61,5 @@ class PassManifest:
             tried=frozenset(fields["tried"]),
             begin=LogPoint.read(fields["begin"]),
             end=LogPoint.read(fields["end"]),
+            unread=tuple(fields["unread"]),
         )
