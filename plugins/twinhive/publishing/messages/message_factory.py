@@ -67,9 +67,17 @@ class TopicsOfTables:
 
     def _own_topic(self, name: TableName) -> str | None:
         if name not in self._own:
-            table = self._metastore.table(name)
-            self._own[name] = None if table is None else own_topic(table.parameters)
+            self._own[name] = self._read_topic(name)
         return self._own[name]
+
+    def _read_topic(self, name: TableName) -> str | None:
+        """Return the topic that a table names; for one that cannot be read, nobody knows it, the usual one counts."""
+        try:
+            table = self._metastore.table(name)
+        except UnreadableObject as problem:
+            _LOG.warning("told on the usual topic, whatever the table says: %s", problem.words.what)
+            return None
+        return None if table is None else own_topic(table.parameters)
 
     def _where(self) -> Origin:
         if self._origin is None:

@@ -2,10 +2,10 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from twinhive.core.model.errors import InvalidSettings, Missing
+from twinhive.core.model.errors import InvalidSettings, Missing, UnreadableObject
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Table
 from twinhive.core.model.sets.set_mark import KEEP, SetMark, is_expired, mark_name
@@ -25,7 +25,7 @@ class WantedSet:
     since: int = 0
 
 
-SetAnswer = SetMark | InvalidSettings | Missing | None
+SetAnswer = SetMark | InvalidSettings | UnreadableObject | Missing | None
 """The mark by which a set is done, None for one that is not; what keeps it from being judged, or from being there."""
 
 
@@ -38,11 +38,11 @@ def sets_there(
     """Return those that are done, each with the mark that says so: its own, or that of a broader set.
 
     A mark of a table that was dropped and made again does not count, nor one that has expired. A table that is not
-    there has no sets. Raises InvalidSettings.
+    there has no sets. Raises InvalidSettings, and UnreadableObject.
     """
     found: dict[WantedSet, SetMark] = {}
     for one, answer in set_answers(metastore, wanted, keep, clock).items():
-        if isinstance(answer, InvalidSettings):
+        if isinstance(answer, (InvalidSettings, UnreadableObject)):
             raise answer
         if isinstance(answer, SetMark):
             found[one] = answer
@@ -55,7 +55,9 @@ def set_answers(
     keep: str = DEFAULT_KEEP,
     clock: Callable[[], float] = time.time,
 ) -> dict[WantedSet, SetAnswer]:
-    """Return what is to be said of each: a table whose property has no sense is the trouble of those who wait for it.
+    """Return what is to be said of each.
+
+    A table whose property has no sense, or that cannot be read, is the trouble of those who wait for it.
 
     Whatever the number of sets, each database is asked three questions (a further one for each 1,000 names).
     """
@@ -65,7 +67,7 @@ def set_answers(
     found: dict[WantedSet, SetAnswer] = {}
     for database, some in by_database.items():
         marks = _marks(metastore, database, some)
-        tables = {table.name: table for table in metastore.tables(database, sorted({one.table.table for one in some}))}
+        tables = _tables(metastore, database, sorted({one.table.table for one in some}))
         found |= {one: _answer(one, marks, tables.get(one.table), keep, clock()) for one in some}
     return found
 
@@ -100,9 +102,24 @@ def _marks(metastore: MetastoreReader, database: str, some: Iterable[WantedSet])
     return {mark.name: mark for mark in map(SetMark.read, metastore.partitions(sets.name, sorted(names)))}
 
 
-def _answer(one: WantedSet, marks: Mapping[str, SetMark], table: Table | None, keep: str, now: float) -> SetAnswer:
+def _tables(
+    metastore: MetastoreReader, database: str, names: Sequence[str]
+) -> Mapping[TableName, Table | UnreadableObject]:
+    try:
+        return {table.name: table for table in metastore.tables(database, names)}
+    except UnreadableObject as problem:
+        if len(names) == 1:
+            return {TableName(database, names[0]): problem}
+    return {name: one for each in names for name, one in _tables(metastore, database, [each]).items()}
+
+
+def _answer(
+    one: WantedSet, marks: Mapping[str, SetMark], table: Table | UnreadableObject | None, keep: str, now: float
+) -> SetAnswer:
     if table is None:
         return no_table(one.table)
+    if isinstance(table, UnreadableObject):
+        return table
     try:
         return _first(one, marks, table, keep, now)
     except InvalidSettings as error:

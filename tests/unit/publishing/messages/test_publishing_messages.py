@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.builders import a_table
+from tests.support.hive.hidden_objects import hide
 from tests.support.messages.memory_broker import BrokerState, MemoryBroker
 from tests.support.worlds.fake_world import World, a_world
 from twinhive.core.model.errors import ActNow, Refused, TryAgain, Unreachable
@@ -490,3 +491,22 @@ def test_what_the_broker_refuses_ends_the_publisher_and_what_may_pass_does_not(d
     assert heard == ["it is down", None]
     kept = PositionStore(desk.metastore).read()
     assert kept is not None and kept.holder == ""
+
+
+def test_a_set_of_a_table_that_cannot_be_read_is_told_and_stops_no_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = Desk()
+    desk.world.add_table(a_table("sales.odd", partition_keys=("day",)))
+    publisher = desk.started()
+    desk.add("1")
+    MarkSet(TableName("sales", "odd"), "day=1", "t").run(desk.metastore)
+    MarkSet(LOGS, "day=1", "t").run(desk.metastore)
+    hide(monkeypatch, desk.metastore, "sales.odd")
+    publisher.round()
+    assert desk.told() == [
+        "ADD_PARTITION logs day=1/region=us",
+        "SET_DONE odd day=1",
+        "SET_DONE logs day=1",
+    ]
+    assert [record.message for record in caplog.records if "sales.odd" in record.message]
