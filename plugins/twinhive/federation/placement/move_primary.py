@@ -203,7 +203,7 @@ class MovePrimary:
     def _switched(self, ports: WritePorts) -> bool:
         with hold_lease(ports, self._work, LeaseKind.PLACEMENT) as lease, self._said_once(ports):
             self._give_back(ports)
-            for call in remembered_old(ports.replica_files, self.policy)[-1:]:
+            for call in remembered_old(ports.replica_files, self.policy, ports.source)[-1:]:
                 homes = {place.values: place.home for place in call.places if place.files is not None}
                 self._switching.stay_copies(ports, lease, homes)  # a kill before it was made, or given back
             table = self._table(ports)

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property
 
 from twinhive.core.model.changes.events import Position
 from twinhive.core.model.names import TableName
@@ -11,6 +10,7 @@ from twinhive.core.model.placement.touches import Values
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.sets.own_tables import COPY_MARKS
 from twinhive.core.ports import MetastoreReader
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.federation.routing.move_mark import EVERY_CLUSTER
 from twinhive.replication.notification_log.log_tail import NEVER, LogTail, Reading, Touches
 
@@ -69,7 +69,7 @@ class CopyNews:
             return None
         return TouchedObjects(frozenset(one.values for one in touches), frozenset(marks.get(cluster, ())))
 
-    @cached_property
+    @lazy_property
     def _marks(self) -> dict[str, dict[str, set[str]]]:
         """What marks that were written call their objects, by table and cluster."""
         found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -79,7 +79,7 @@ class CopyNews:
                 found[table][cluster].add(what)
         return found
 
-    @cached_property
+    @lazy_property
     def _written(self) -> frozenset[Values]:
         return frozenset(one.values for _, one in self._of_marks)
 

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from twinhive.core.directory_marks.directories import table_of
 from twinhive.core.model.errors import LeaseLost, Refused, TwinhiveError, UnreadableObject, together
@@ -23,6 +22,7 @@ from twinhive.core.model.objects import Table
 from twinhive.core.model.policy import Policy
 from twinhive.core.model.text import render
 from twinhive.core.ports import Lease, WritePorts
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.replication.apply.managed_locations import managed_root
 from twinhive.replication.replica.source_scope import readable_tables
 from twinhive.replication.replica.used_directories import UsedPlaces
@@ -140,27 +140,27 @@ class _Leftovers:
                     f"hdfs dfs -ls {quoted_path(table.location)}"
                 )
 
-    @cached_property
+    @lazy_property
     def _root(self) -> str:
         return managed_root(self.ports.replica, self.policy)
 
-    @cached_property
+    @lazy_property
     def _tables(self) -> list[Table]:
         database = self.policy.replica.database
         return readable_tables(self.ports.replica, database, self.ports.replica.table_names(database))[0]
 
-    @cached_property
+    @lazy_property
     def _is_peoples(self) -> bool:
         """True where the replica has taken over: then a mark of ours proves nothing but what was noted before."""
         database = self.ports.replica.database(self.policy.replica.database)
         return ReplicaState.read(database.parameters if database else None).phase is Phase.PROMOTED
 
-    @cached_property
+    @lazy_property
     def _note(self) -> UnusedNote:
         """What the last sweep has written down; none is made once the replica has taken over."""
         return UnusedNote.read(self.ports.replica_files, self.policy)
 
-    @cached_property
+    @lazy_property
     def _grace_begins(self) -> int:
         return time_now(self.ports.replica_files, self.policy) - self.policy.options.grace_seconds * 1000
 

@@ -5,10 +5,10 @@ HDFS lets a directory have 1,048,576 entries.
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from twinhive.core.model.files import FileStatus, base_name, join
 from twinhive.core.ports import FileReader, FileWriter, children
+from twinhive.core.threads.lazy_property import lazy_property
 
 _SUFFIX = ".json"
 _DIGITS = 2
@@ -69,7 +69,7 @@ class HashedListing:
         there = {name for prefix in self._top for name in found[prefix]}
         yield from ((name, self._kept.path(name)) for name in sorted(there))
 
-    @cached_property
+    @lazy_property
     def _top(self) -> frozenset[str]:
         """The directories that are there."""
         found = children(self._files, self._kept.directory)

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from twinhive.core.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
@@ -18,6 +17,7 @@ from twinhive.core.model.remotes.definitions import (
     refuse_unreadable,
 )
 from twinhive.core.ports.file_systems import FileReader
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.federation.connector_api.byte_links import ByteLink
 from twinhive.federation.connectors.registry import ConnectorContext, Connectors, connector_name
 from twinhive.federation.connectors.thrift import MetastoreAddress, ThriftConnector
@@ -54,7 +54,7 @@ class RemotesWiring:
         self._access = Access()
         self.connectors = Connectors(ConnectorContext(lambda name: self.access.key_file(name), self.files_at))
 
-    @cached_property
+    @lazy_property
     def endpoint(self) -> MetastoreEndpoint:
         """The local metastore."""
         return metastore_endpoint(self._configuration.clusters[self._cluster].metastore, self._resolve, self._cluster)
@@ -66,12 +66,12 @@ class RemotesWiring:
         connectors = reader.connectors() if any(one.connector for one in databases) else {}
         return definitions_of(databases, reader.views_with(REMOTE), connectors)
 
-    @cached_property
+    @lazy_property
     def reader(self) -> WireDefinitionReader:
         """Reads what the local metastore defines; for one thread at a time."""
         return WireDefinitionReader(BlockingMetastore(self.endpoint))
 
-    @cached_property
+    @lazy_property
     def metastore(self) -> "ThriftMetastore":
         """The local metastore, for who does more there than read definitions."""
         from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore

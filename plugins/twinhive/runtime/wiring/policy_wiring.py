@@ -1,7 +1,7 @@
 """Build adapters from settings: the only place that does."""
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import TypeVar, cast
 
 from twinhive.core.model.endpoints import FileSystemEndpoint, MetastoreEndpoint
@@ -12,6 +12,7 @@ from twinhive.core.model.placement.kept_copies import KeptCopies
 from twinhive.core.model.policy import DatabaseAddress, Policy
 from twinhive.core.model.text import Again
 from twinhive.core.ports import MetastoreWriter, ReadPorts, SourceMarker, TreePorts, WritePorts
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.hive.adapters.hive.hive_metastore import ThriftMetastore
 from twinhive.hive.adapters.hive.hive_source_marker import MetastoreMarker
 from twinhive.hive.adapters.hive.hive_table_writer import ThriftTableWriter
@@ -40,7 +41,7 @@ class Wiring:
             return cls(configuration, placement.as_policy(entry.primary), resolve, placement)
         return cls(configuration, configuration.policy(policy).usable(), resolve)
 
-    @cached_property
+    @lazy_property
     def policy(self) -> Policy:
         """The policy with full URIs."""
         settings, copies = self.settings, self._copies
@@ -81,12 +82,12 @@ class Wiring:
         """The replica cluster's settings."""
         return self.configuration.clusters[self.settings.replica.cluster]
 
-    @cached_property
+    @lazy_property
     def source_endpoint(self) -> FileSystemEndpoint:
         """The source's file system."""
         return file_system_endpoint(self.source.file_system, self.resolve)
 
-    @cached_property
+    @lazy_property
     def replica_endpoint(self) -> FileSystemEndpoint:
         """The replica's file system."""
         return file_system_endpoint(self.replica.file_system, self.resolve)

@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from functools import cached_property
 
 from twinhive.core.model.endpoints import FileSystemEndpoint
 from twinhive.core.model.errors import ActNow, InvalidSettings
 from twinhive.core.model.file_system_names import OneFileSystem, by_one_name
 from twinhive.core.model.files import authority, qualified
 from twinhive.core.model.placement.copy_marks import DirectoryState
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.federation.routing.cluster_choice import Lacks
 from twinhive.federation.routing.freshness import FollowedLog, Freshness, read_tail
 from twinhive.federation.routing.nested_directories import states_like
@@ -27,14 +27,14 @@ class RoutingWiring:
     def __init__(self, configuration: Configuration, cluster: str, resolve: Resolve) -> None:
         self._configuration, self._cluster, self._resolve = configuration, cluster, resolve
 
-    @cached_property
+    @lazy_property
     def clusters(self) -> Clusters:
         """The clusters that share the metastore, and the one to which tables belong that say nothing."""
         configuration = self._configuration
         names = configuration.clusters_of_metastore(self._cluster)
         return Clusters(tuple(names), configuration.default_cluster_of(self._cluster))
 
-    @cached_property
+    @lazy_property
     def metastore(self) -> ThriftMetastore:
         """The metastore."""
         cluster = self._configuration.clusters[self._cluster]
@@ -58,12 +58,12 @@ class RoutingWiring:
         """Return the placement that copies what a cluster lacks of a table, or why none does."""
         return placed(self._configuration.placements, self.metastore, lacks)
 
-    @cached_property
+    @lazy_property
     def roots(self) -> dict[str, str]:
         """The file systems of the clusters, by name."""
         return {name: endpoint.root for name, endpoint in self._endpoints.items()}
 
-    @cached_property
+    @lazy_property
     def names(self) -> tuple[OneFileSystem, ...]:
         """The file systems of the clusters that are called by several names."""
         return tuple(one for endpoint in self._endpoints.values() if (one := endpoint.by_one_name).others)
@@ -72,7 +72,7 @@ class RoutingWiring:
     def _default_root(self) -> str:
         return self._endpoints[self.clusters.default].root
 
-    @cached_property
+    @lazy_property
     def _endpoints(self) -> dict[str, FileSystemEndpoint]:
         settings = self._configuration.clusters
         return {name: file_system_endpoint(settings[name].file_system, self._resolve) for name in self.clusters.names}

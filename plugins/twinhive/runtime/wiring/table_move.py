@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from twinhive.core.model.endpoints import FileSystemEndpoint
 from twinhive.core.model.errors import ActNow, InvalidSettings
@@ -13,6 +12,7 @@ from twinhive.core.model.next_steps import command
 from twinhive.core.model.placement.copy_marks import ROOT, primary_of
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import WritePorts
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.federation.routing.marks_table import MarksTable
 from twinhive.runtime.settings import Configuration, PlacementSettings, Resolve
 from twinhive.runtime.settings.policies import TablesSettings
@@ -89,7 +89,7 @@ class MoveWiring:
         """Return what the move uses."""
         return self._wiring.write_ports()
 
-    @cached_property
+    @lazy_property
     def _wiring(self) -> Wiring:
         database, table = self.name.database, self.name.table
         source = self._source()

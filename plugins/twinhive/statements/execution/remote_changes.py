@@ -1,12 +1,12 @@
 """Make and drop remotes: what is allowed, whether it is there, and then the one change of the local metastore."""
 
 from collections.abc import Callable
-from functools import cached_property
 
 from twinhive.core.model.errors import ActNow, AlreadyThere, Missing, Refused, Unreachable
 from twinhive.core.model.names import TableName
 from twinhive.core.model.objects import Parameters, Table, TableKind
 from twinhive.core.model.remotes.definitions import REMOTE, Definition, Definitions, RemoteDatabase, RemoteTable
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.federation.gateway.isolation import RemoteLimits
 from twinhive.federation.gateway.probe import Probed, RemoteState, probe_now
 from twinhive.federation.gateway.remote_pool import ReachedRemote
@@ -111,11 +111,11 @@ class RemoteChanges:
         """The data connectors of the same metastore."""
         return ConnectorChanges(self._seen, self._say, self._do, self._place.is_rerun)
 
-    @cached_property
+    @lazy_property
     def _wiring(self) -> RemotesWiring:
         return RemotesWiring(self._place.configuration, self._place.dumping_cluster(), self._place.resolve)
 
-    @cached_property
+    @lazy_property
     def _seen(self) -> RemotesSeen:
         return RemotesSeen(self._wiring)
 

@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, islice
 
 from twinhive.core.directory_marks.directories import Mark, Owned, claim, final_name
@@ -18,6 +17,7 @@ from twinhive.core.model.errors import Missing, TryAgain
 from twinhive.core.model.files import base_name, join, parent
 from twinhive.core.model.untrusted_paths import place_below
 from twinhive.core.ports import FileReader, FileWriter, children, rename_into
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.core.threads.parallel_map import in_threads
 from twinhive.core.threads.parallel_stream import in_parallel
 from twinhive.statements.table_exports.listed_files import (
@@ -61,7 +61,7 @@ class TableTree:
     listed: ListingSums
     content: bytes
 
-    @cached_property
+    @lazy_property
     def place(self) -> str:
         """Where this tree and what is known of it lie."""
         content = b"\0".join((_FORMAT, self.content, self.listed.digest.encode()))

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 from twinhive.core.model.errors import Refused
 from twinhive.core.model.untrusted_paths import is_collapsed
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.hive.adapters.hdfs.hadoop_errors import translated
 from twinhive.hive.adapters.jvm.java_vm import detach_at_end_of_thread, java_class
 
@@ -59,7 +59,7 @@ class HadoopClient:
         """True for this machine's own files."""
         return self.root.startswith("file:")
 
-    @cached_property
+    @lazy_property
     def is_hdfs(self) -> bool:
         """True when the calls that only HDFS has can be used."""
         return isinstance(self.java, java_class("org.apache.hadoop.hdfs.DistributedFileSystem"))

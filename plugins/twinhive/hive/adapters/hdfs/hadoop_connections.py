@@ -1,9 +1,9 @@
 """The connections to one file system; what its parts have in common."""
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.hive.adapters.hdfs.hadoop_client import HadoopClient
 
 _AS_GIVEN = {"dfs.checksum.combine.mode": "COMPOSITE_CRC", "fs.permissions.umask-mode": "000"}
@@ -20,7 +20,7 @@ class HadoopConnections:
         self._client = HadoopClient(root, properties, user)
         self._as_given = HadoopClient(root, properties, user, _AS_GIVEN, verifies=False)
 
-    @cached_property
+    @lazy_property
     def root(self) -> str:
         """Scheme and authority: `hdfs://east`."""
         return self._client.root

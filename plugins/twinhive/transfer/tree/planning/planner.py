@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from functools import cached_property
 
 from twinhive.core.model.errors import SourceMoved
 from twinhive.core.model.files import FileStatus, authority
 from twinhive.core.ports import FileReader
+from twinhive.core.threads.lazy_property import lazy_property
 from twinhive.transfer.tree import conflicts
 from twinhive.transfer.tree.deletable import Deletable
 from twinhive.transfer.tree.listing.compare import Comparison, unwritable
@@ -55,7 +55,7 @@ class Planner:
         self._around_arriving = frozenset(above for path in arriving for above in above_of(path))
         self._walk = walk or Walk(source, target, self.place)
 
-    @cached_property
+    @lazy_property
     def _has_leftovers(self) -> bool:
         """What an earlier run has built of new directories is listed only where there is any: that is asked once."""
         return self._target.status(self._places.tree) is not None
