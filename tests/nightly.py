@@ -147,7 +147,7 @@ PARTS = {
     "beside": _benchmark("failover", "beside", "--partitions", "20"),
     "external": _benchmark("external", "--only", "pass", "--events", "200"),
     "gateway": _benchmark("gateway", "--partitions", "1000", "--runs", "5", "--seconds", "2", "--clients", "50"),
-    "routing": Part("routing and quiet placements keep their targets", ("-m", "benchmarks.routing"), 6),
+    "routing": Part("routing and quiet placements keep their targets", ("-m", "benchmarks.routing"), 8),
     "memory": Part(
         "exports, imports and lists of copies hold no more of 500,000 files than of few",
         ("-m", "benchmarks.export_memory", "--files", "500000", "--most-mib", "256"),
