@@ -36,6 +36,10 @@ class LargeExports:
         self.east.make_directories("hdfs://east/warehouse/big/data")
         self.during: Callable[[], None] = lambda: None
 
+    def hold(self, many: int) -> None:
+        """Let directories have so many files from now on."""
+        self.many = self.east.many = self.west.many = many
+
     def export(self) -> Exported:
         """Export the table."""
         order = ExportTable(_BIG, EXPORT)
