@@ -62,12 +62,12 @@ def kept(metastore: MetastoreWriter, database: str, cluster: str = "", table: st
 
 
 def test_marks_of_any_name_are_told_apart_dated_and_taken_away(metastore: MetastoreWriter, kept_in: str) -> None:
-    policy = a_policy(kept_in, 50)
+    policy = a_policy(kept_in, 7)
     written = {table: {values: a_mark((table, values)) for values in VALUES} for table in TABLES}
     for table, marks in written.items():
         write_marks(metastore, policy, TableName(kept_in, table), marks)
         write_marks(metastore, policy, TableName(kept_in, table), {None: a_mark("south")}, "south")
-    marked = MarksTable(metastore, kept_in, most=50)
+    marked = MarksTable(metastore, kept_in, most=7)
     assert marked.read([(table, "north", values) for table in TABLES for values in VALUES]) == {
         (table, "north", values): mark for table, marks in written.items() for values, mark in marks.items()
     }
