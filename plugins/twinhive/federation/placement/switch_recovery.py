@@ -53,16 +53,7 @@ _CHANGES = {
 class NotTold(ActNow):
     """Nobody knows what a call has overwritten: the log does not tell. `call` is what it was about to do with that."""
 
-    def __init__(self, name: TableName, call: BeforeSwitch, why: str) -> None:
-        some = ", ".join(_called(name, values) for values in list(call.homes)[:_EXAMPLES])
-        super().__init__(
-            f"nobody knows what others have changed in {name} at the moment when it was switched",
-            found=f"{len(call.homes)} objects that were switched: {some}; {why}",
-            expected=f"a log that tells all since event {call.position.event_id}",
-            next_step="see whether columns and parameters of these objects are as their writers have left them, set "
-            "right what is not, then run the same command again: it goes on",
-        )
-        self.call = call
+    call: BeforeSwitch
 
 
 def give_back(ports: WritePorts, name: TableName, call: BeforeSwitch) -> list[str]:
@@ -85,8 +76,21 @@ def give_back(ports: WritePorts, name: TableName, call: BeforeSwitch) -> list[st
             ports.replica.alter_table(name, one)
     if untold := told.untold() & there:
         places = tuple(place for place in call.places if place.values in untold)
-        raise NotTold(name, replace(call, places=places), str(told.why))
+        raise _not_told(name, replace(call, places=places), str(told.why))
     return [_called(name, values) for values in lost]
+
+
+def _not_told(name: TableName, call: BeforeSwitch, why: str) -> NotTold:
+    some = ", ".join(_called(name, values) for values in list(call.homes)[:_EXAMPLES])
+    error = NotTold(
+        f"nobody knows what others have changed in {name} at the moment when it was switched",
+        found=f"{len(call.homes)} objects that were switched: {some}; {why}",
+        expected=f"a log that tells all since event {call.position.event_id}",
+        next_step="see whether columns and parameters of these objects are as their writers have left them, set "
+        "right what is not, then run the same command again: it goes on",
+    )
+    error.call = call
+    return error
 
 
 def _called(name: TableName, values: Values) -> str:
