@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from twinhive.core.model.errors import Missing, Refused, TryAgain, refused_as
+from twinhive.core.model.errors import Missing, Refused, TryAgain, UnreadableObject, refused_as
 from twinhive.core.model.next_steps import ONLY_IN_A_POLICY_FILE
 from twinhive.core.model.objects import Function
 from twinhive.core.model.policy import Policy
@@ -12,14 +12,18 @@ from twinhive.replication.apply.function_files import FunctionSources, LeftOut, 
 from twinhive.replication.replica.source_scope import readable_functions
 
 
-def report_functions(work: Work, ports: ReadPorts) -> None:
-    """Report each function of the source whose files cannot be brought over, and what to do."""
+def report_functions(work: Work, ports: ReadPorts) -> dict[str, UnreadableObject]:
+    """Report each function of the source whose files cannot be brought over, and what to do.
+
+    Return what is wrong with those that cannot be read, by name.
+    """
     try:
-        functions, _ = readable_functions(ports.source, work.policy.source.database)
+        functions, unreadable = readable_functions(ports.source, work.policy.source.database)
         for left in left_out(ports.source_files, work.policy, functions).values():
             work.report(f"{left.words.what}; next: {left.words.next_step}")
     except (TryAgain, Missing):
-        return  # the checks of the clusters say so already
+        return {}  # the checks of the clusters say so already
+    return unreadable
 
 
 def left_out(source_files: FileReader, policy: Policy, functions: Iterable[Function]) -> dict[str, LeftOut]:

@@ -38,7 +38,6 @@ from twinhive.replication.replica.replica_state import (
 from twinhive.replication.replica.root_directories import check_roots
 from twinhive.replication.replica.source_scope import (
     SourceScope,
-    readable_functions,
     readable_scope,
     table_usage,
     usable_scope,
@@ -263,13 +262,16 @@ def check_tables(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
     policy, unusable = step.work.policy, UnusableTables(step.work.policy)
     try:
         scope = usable_scope(ports.source, ports.source_files.root, policy, unusable)
-        unusable.add_functions(readable_functions(ports.source, policy.source.database)[1])
-        yield from unusable.refused()
-        for left in unusable.left_out() if not unusable.refused() else ():
-            step.work.report(Detail("What is left out", f"left out: {left.name}: {left.reason}"))
+        yield from _unusable(step, unusable)
         yield from _external_problems(ports, policy, scope.external)
     except (TryAgain, Missing):
         return  # the checks of the clusters say so already
+
+
+def _unusable(step: Preflight, unusable: UnusableTables) -> Iterator[TwinhiveError]:
+    yield from unusable.refused()
+    for left in unusable.left_out() if not unusable.refused() else ():
+        step.work.report(Detail("What is left out", f"left out: {left.name}: {left.reason}"))
 
 
 def check_external_tables(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
@@ -294,9 +296,10 @@ def _external_problems(ports: WritePorts, policy: Policy, tables: Sequence[Table
 
 
 def check_functions(step: Preflight, ports: WritePorts) -> Iterator[TwinhiveError]:
-    """Report functions that will be left out: they keep nothing else from being replicated."""
-    report_functions(step.work, ports)
-    yield from ()
+    """Find functions that cannot be read; report those that will be left out, and keep nothing else from coming."""
+    unusable = UnusableTables(step.work.policy)
+    unusable.add_functions(report_functions(step.work, ports))
+    yield from _unusable(step, unusable)
 
 
 _CHECKS: tuple[Check, ...] = (
