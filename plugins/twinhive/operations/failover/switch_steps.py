@@ -89,7 +89,7 @@ class Switch:
         raise ActNow(
             f"policy {self.policy.name}: the task {step} has left nothing to go on from",
             found=repr(found),
-            expected="what it has proved, in this run of the DAG",
+            expected="what it has proved, in this run",
             next_step=Clear(f"the task {step} with all tasks after it"),
         )
 

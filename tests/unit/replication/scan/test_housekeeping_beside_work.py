@@ -312,12 +312,12 @@ def test_a_sweep_that_cannot_remove_does_not_stop_the_scan_and_a_scan_that_fails
     def fail(*args: object) -> Iterable[object]:
         raise Unreachable("the source does not list")
 
-    monkeypatch.setattr(scanning, "contents", fail)
+    monkeypatch.setattr(scanning, "compare_leaves", fail)
     with pytest.raises(ActNow) as told:
         scan_with(followed, followed.world.ports())
     assert "the trash does not take it" in str(told.value) and "the source does not list" in str(told.value)
     monkeypatch.undo()
-    monkeypatch.setattr(scanning, "contents", fail)
+    monkeypatch.setattr(scanning, "compare_leaves", fail)
     before = len(followed.world.replica_files.paths())
     with pytest.raises(Unreachable):
         scan_with(followed, followed.world.ports())
