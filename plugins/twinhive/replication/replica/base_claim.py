@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from twinhive.core.directory_marks.directories import Owned
-from twinhive.core.directory_marks.staging import claim_staging
+from twinhive.core.directory_marks.staging import claim_staging, make_staging
 from twinhive.core.model.errors import Foreign, InvalidSettings, Missing, Refused, refused_as
 from twinhive.core.model.external.modes import NO_BASE
 from twinhive.core.model.files import authority, is_below, join, parent
@@ -57,9 +57,8 @@ def write_claim(ports: WritePorts, policy: Policy, base: str) -> bool:
     path, log_id = join(place, CLAIM), ports.source.log_id()
     if _holds(files, policy, base, log_id):
         return False
-    if policy.external.returns_from:
-        # The claim stays there: before the failback has made the directory ours it would be taken for somebody else's.
-        claim_staging(files, policy)
+    # What is written there now may be the first: without its mark staging would be taken for somebody else's.
+    (claim_staging if policy.external.returns_from else make_staging)(files, policy)
     draft = join(policy.staging, "external", "claim.json")
     files.write(draft, json.dumps(_claim(policy, log_id), indent=1).encode())
     try:
