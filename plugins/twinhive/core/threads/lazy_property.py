@@ -11,7 +11,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 T = TypeVar("T")
 
 
-class lazy_property(Generic[T]):  # noqa: N801 - a decorator, as `property` is
+class lazy_property(Generic[T]):
     """Decorate a method without arguments whose result is the instance's own for good."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:

@@ -139,7 +139,7 @@ def read_record(files: FileReader, policy: Policy, table: str, looked_at: Looked
     waiting: list[Values] = []
     for line in lines:
         fields = json.loads(line)
-        if "copy" in fields:
+        if "copied" in fields:
             copies.append(_recorded(fields))
         else:
             waiting.append(tuple(fields["open"]))
