@@ -23,8 +23,8 @@ from twinhive.federation.placement.placement_state import CopiedTable, CopyRecor
 from twinhive.federation.routing.marks_table import MarksTable
 from twinhive.federation.routing.nested_directories import directory_states, look_below, states_like
 
-_AHEAD = "its directory is of a time to come: by its time nobody could see that it is written again before then"
-"""HDFS never sets the time of a directory back."""
+AHEAD = "its directory is of a time to come: by its time nobody could see that it is written again before then"
+"""HDFS never sets the time of a directory back. One that is written after the clock was read is of such a time, too."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,11 @@ class TableFound:
     same: frozenset[Values] = frozenset()
     waiting: tuple[Values, ...] = ()
     unseen: int = 0
+
+    @property
+    def is_ahead(self) -> bool:
+        """True where a directory is left out because of its time."""
+        return AHEAD in self.left_out.values()
 
 
 @dataclass(frozen=True)
@@ -214,7 +219,7 @@ class _Look:
         states = directory_states(files, places.values(), [at for at, state in known.items() if state.below])
         left_out |= {values: "it has no directory" for values, place in places.items() if place not in states}
         there = places.keys() - left_out.keys()
-        left_out |= {values: _AHEAD for values in there if states[places[values]].modified_ms >= self.now_ms}
+        left_out |= {values: AHEAD for values in there if states[places[values]].modified_ms >= self.now_ms}
         seen = {
             values: CopyObject(table.name, table.partition_keys, values, place, states[place])
             for values, place in places.items()
@@ -230,7 +235,7 @@ class _Look:
         }
         stale = self.marked.ours.keys() - {object_name(values) for values in fresh}
         needed, ahead = self._with_all_below([what for values, what in seen.items() if values not in fresh])
-        left_out |= dict.fromkeys(ahead, _AHEAD)
+        left_out |= dict.fromkeys(ahead, AHEAD)
         said = {_told(table, values): why for values, why in left_out.items()}
         return TableFound(
             table.name,

@@ -98,7 +98,7 @@ class ListCopies:
         log_id = ports.source.log_id()
         self._claim(ports)
         with hold_lease(ports, self.work, LeaseKind.PLACEMENT) as lease:
-            found = _Decided.look(ports, policy, log_id, self.now(), _clock_of_the_primary(ports))
+            found = _Decided.look(ports, policy, log_id, self.now(), lambda: _clock_of_the_primary(ports))
             unmarked = self._take_marks_away(ports, found)
             dated = self._date_marks_anew(ports, found)
             sweeping = sweep(ports, lease, policy, found.used(), self.now()) if found.changes_places else None
@@ -222,8 +222,11 @@ class _Decided:
     clock_ms: int
 
     @classmethod
-    def look(cls, ports: ReadPorts, policy: Policy, log_id: str, now: float, clock_ms: int) -> "_Decided":
+    def look(
+        cls, ports: ReadPorts, policy: Policy, log_id: str, now: float, read_clock: Callable[[], int]
+    ) -> "_Decided":
         """Read the log once; then look at the tables that it names, or that nothing is remembered of."""
+        clock_ms = read_clock()
         before = read_position(ports.replica_files, policy, log_id)
         marked = marks_table(ports.source, policy)
         begin = before.position if before else _begin(ports, marked, policy)
@@ -243,14 +246,16 @@ class _Decided:
             known = {name: one for name, one in told.items() if one and not before.is_due(name, due)}
             has_news = sweeps or len(known) < len(chosen) or not changed.isdisjoint(chosen)
             untouched = untouched_tables(ports, policy, before, known, has_news=has_news, clock_ms=clock_ms)
-        partly = untouched.partly
-        looked = [
-            look_at_table(
-                ports, policy, TableName(policy.source.database, name), news, marked, partly.get(name), clock_ms
-            )
-            for name in chosen
-            if name not in untouched.around
-        ]
+
+        def look(name: str, clock: int) -> TableFound:
+            table = TableName(policy.source.database, name)
+            return look_at_table(ports, policy, table, news, marked, untouched.partly.get(name), clock)
+
+        looked = [look(name, clock_ms) for name in chosen if name not in untouched.around]
+        if any(one.is_ahead for one in looked):
+            # Most were written since the run began, and are all the time: they are looked at right after the clock.
+            clock = read_clock()
+            looked = [look(one.name.table, clock) if one.is_ahead else one for one in looked]
         return cls(policy, log_id, news, before, tuple(looked), untouched, due, now, sweeps, clock_ms)
 
     @property

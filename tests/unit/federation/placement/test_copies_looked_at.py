@@ -344,6 +344,29 @@ def test_a_time_to_come_is_one_by_the_clock_of_that_file_system(years: int, belo
     assert not [path for path in world.files.paths() if path.startswith("hdfs://east/tmp/")]
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_is_written_while_a_run_looks_is_copied_unless_it_is_each_time(
+    times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = a_world_with_a_clock()
+    world.settle()
+    original, left = world.files.delete_file, iter(range(times))
+
+    def deleted(path: str) -> bool:
+        ended = original(path)
+        if path.startswith("hdfs://east/tmp/") and next(left, None) is not None:
+            world.files.put(f"{world.users.location('plain')}/right after the clock", b"was read")
+        return ended
+
+    monkeypatch.setattr(world.files, "delete_file", deleted)
+    for name in "before", "last":
+        world.users.insert("plain", None, {name: b"rows"})
+        found = world.run()
+        left_out = found["list_copies"].left_out
+        assert ("sales.plain" in left_out) == (times == 2 and name == "before")
+        assert ("plain" in world.fresh()) == ("sales.plain" not in left_out)
+
+
 @pytest.mark.parametrize("place", ["plain", "orders"])
 def test_where_the_clock_is_set_back_copies_of_later_times_go(place: str) -> None:
     """As by a fail-over to a NameNode that is behind: who writes there before that time comes is not noticed."""

@@ -1,5 +1,6 @@
 """Move a primary: the rows stay the same at each moment, and killed anywhere it is done by running it again."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placem
 from tests.support.worlds.fake_world import killable
 from tests.support.worlds.kept_marks import is_moving, mark_on, put_move
 from twinhive.core.model.errors import ActNow, LeaseLost, TableMoving, TryAgain
-from twinhive.core.model.files import is_below
+from twinhive.core.model.files import Attributes, is_below
 from twinhive.core.model.marks import STAMP
 from twinhive.core.model.names import TableName
 from twinhive.core.model.placement.kept_copies import KeptCopies
@@ -216,6 +217,14 @@ def test_files_that_come_to_the_old_place_too_late_are_told_and_nobody_reads_the
         {**PLAIN, "late": b"late"} if table == "plain" else {**ORDERS, "day=1": {"a": b"one", "late": b"late"}}
     )
     assert isinstance(routed(world, f"select * from {table}", "east"), Nowhere), "a copy that nobody has compared"
+
+
+def test_a_directory_of_a_time_to_come_is_waited_for_and_named() -> None:
+    world = a_world()
+    later = int((time.time() + 600) * 1_000)
+    world.files.set_attributes(world.users.location("plain"), Attributes(modified_ms=later))
+    with pytest.raises(TryAgain, match="plain: its directory is of a time to come"):
+        move(world, "plain")
 
 
 def test_a_table_that_is_written_all_the_time_is_not_switched_and_can_be_later() -> None:
