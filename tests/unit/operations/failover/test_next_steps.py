@@ -142,6 +142,7 @@ def behind_its_source(followed: Followed) -> TwinhiveError:
 
 
 def written_without_an_event(followed: Followed) -> TwinhiveError:
+    followed.policy = tuned(followed.policy, settle_seconds=0)
     written_silently(followed)
     followed.world.source_files.pass_time(1e6)
     return refused(lambda: planned(followed).run(followed.world.ports()), TryAgain)
