@@ -18,7 +18,7 @@ JAR_LIST = Path(__file__).with_name("jars.txt")
 YARN_JAR_LIST = Path(__file__).with_name("yarn-jars.txt")
 # The message broker's, fetched only by those who start it.
 BROKER_JAR_LIST = Path(__file__).with_name("broker-jars.txt")
-# Clients of years ago: Spark 3.3 with Hive 2.3.9's client, and Iceberg; fetched only by the tests of them.
+# Clients of years ago: Spark 3.3 with Hive 2.3.9's client; fetched only by the tests of them.
 OLDER_JAR_LIST = Path(__file__).with_name("older-jars.txt")
 # Hive's listener was compiled against a newer server: its own classes must win.
 FIRST_ON_CLASS_PATH = "org.apache.hive.hcatalog--"

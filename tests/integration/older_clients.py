@@ -1,4 +1,4 @@
-"""Be clients of years ago: Spark 3.3, Hive 2.3.9's client and Iceberg's catalog: `older_clients.py CLUSTER URI`.
+"""Be clients of years ago, Spark 3.3 and Hive 2.3.9's client: `older_clients.py CLUSTER URI`.
 
 Each line of standard input is a list of requests, a line of standard output has what came of each: what it returned, or
 `{"error": text}`. URI is that of the metastore, or of a gateway. The jars are pinned in sandbox/jvm/older-jars.txt;
@@ -39,7 +39,7 @@ class OlderClients:
         self._process, self._errors = process, errors
 
     def ask(self, *requests: list[Any]) -> list[Any]:
-        """Return what came of each request: `["spark", SQL]`, `["hive", method, ...]` or `["iceberg", method, ...]`."""
+        """Return what came of each request: `["spark", SQL]` or `["hive", method, ...]`."""
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(json.dumps(requests) + "\n")
         self._process.stdin.flush()
@@ -83,7 +83,7 @@ class _Clients:
         """Return what came of a request."""
         kind, *said = request
         try:
-            return {"spark": self._spark, "hive": self._hive, "iceberg": self._iceberg}[kind](*said)
+            return {"spark": self._spark, "hive": self._hive}[kind](*said)
         except self._error as error:
             return {"error": f"{error}"}
 
@@ -138,56 +138,6 @@ class _Clients:
         for value in values:
             found.add(value)
         return found
-
-    def _iceberg(self, method: str, database: str, table: str, *arguments: Any) -> Any:
-        catalog = self._catalog()
-        name = self._class("org.apache.iceberg.catalog.TableIdentifier").of(database, table)
-        match method, arguments:
-            case "create", (location, file, length):
-                self._create(catalog, name, location, file, length)
-            case "files", ():
-                planned = catalog.loadTable(name).newScan().planFiles()
-                return [str(one.file().path()) for one in planned]
-            case "drop", (purge,):
-                return bool(catalog.dropTable(name, purge))
-            case _:
-                raise ValueError(method)
-        return None
-
-    def _catalog(self) -> Any:
-        if "iceberg" not in self._made:
-            configuration = self._class("org.apache.hadoop.conf.Configuration")()
-            # The metastore of the sandbox has no locks; it compares what is to be replaced.
-            for key, value in {**self._properties, "iceberg.engine.hive.lock-enabled": "false"}.items():
-                configuration.set(key, value)
-            catalog = self._class("org.apache.iceberg.hive.HiveCatalog")()
-            catalog.setConf(configuration)
-            said = self._class("java.util.HashMap")()
-            said.put("uri", self._uri)
-            catalog.initialize("older", said)
-            self._made["iceberg"] = catalog
-        return self._made["iceberg"]
-
-    def _create(self, catalog: Any, name: Any, location: str, file: str, length: int) -> None:
-        """Create a table with one file, which is there and which nobody reads."""
-        types = self._class("org.apache.iceberg.types.Types")
-        column = self._class("org.apache.iceberg.types.Types$NestedField").optional(
-            1, "a", self._class("org.apache.iceberg.types.Types$IntegerType").get()
-        )
-        assert types is not None
-        columns = self._class("java.util.ArrayList")()
-        columns.add(column)
-        partitions = self._class("org.apache.iceberg.PartitionSpec").unpartitioned()
-        table = catalog.createTable(
-            name,
-            self._class("org.apache.iceberg.Schema")(columns),
-            partitions,
-            location,
-            self._class("java.util.HashMap")(),
-        )
-        data = self._class("org.apache.iceberg.DataFiles").builder(partitions).withPath(file)
-        one = data.withFileSizeInBytes(length).withRecordCount(1).withFormat("parquet").build()
-        table.newAppend().appendFile(one).commit()
 
 
 def main() -> int:

@@ -1,6 +1,7 @@
-"""What Spark 3.3, with Hive 2.3.9's client, may do to the files of a remote's tables.
+"""What clients of years ago may do to the files of a remote's tables: Spark 3.3 and Hive 2.3.9.
 
-It acts as a user who may delete everything, so that no right of HDFS stands in its way.
+Each ends its statements in a way of its own: some ask the metastore first, some delete files before or after they ask.
+They act as a user who may delete everything, so that no right of HDFS stands in their way.
 """
 
 from collections.abc import Iterator
@@ -68,3 +69,34 @@ def test_spark_of_version_3_deletes_nothing(filled: Desk, gateway: int, older: O
     dropped, rows = older.ask(["spark", f"DROP TABLE {shop}.mine"], ["spark", f"SELECT count(*) FROM {far}.plain"])
     assert (dropped, rows) == ([], [["2"]])
     assert _files(filled, west) == before
+
+
+def test_the_client_of_hive_2_deletes_nothing(filled: Desk, gateway: int, older: OlderClients, west: Warehouse) -> None:
+    before, far, shop = _files(filled, west), filled.far, filled.shop
+    for name, table in ((far, "purged"), (shop, "other")):
+        [(kind, parameters)] = older.ask(["hive", "table", name, table])
+        assert kind == "EXTERNAL_TABLE" and parameters["EXTERNAL"] == "TRUE"
+        assert parameters.get("external.table.purge", "false").lower() == "false"
+        assert parameters.get("auto.purge", "false").lower() == "false"
+    [places] = older.ask(["hive", "partitions", far, "days"])
+    assert len(places) == 2 and all(place.startswith("hdfs://west/") for place in places)
+    requests = [
+        ["hive", "drop_partition", far, "days", [DAYS[0]]],
+        ["hive", "drop_partition", shop, "bought", [DAYS[0]]],
+        ["hive", "drop_table", far, "purged"],
+        ["hive", "drop_table", shop, "mine"],
+        ["hive", "drop_table", shop, "other"],
+        ["hive", "drop_database", far],
+    ]
+    said = _errors(older.ask(*requests), requests)
+    assert _files(filled, west) == before
+    assert f"DROP REMOTE TABLE {shop}.mine" in said[3]
+
+
+def _files_of(west: Warehouse, directory: str) -> list[str]:
+    found, waiting = [], [directory]
+    while waiting:
+        ((_, children),) = west.files.list_directories([waiting.pop()])
+        for one in children or ():
+            (waiting if one.is_directory else found).append(one.path)
+    return sorted(found)
