@@ -11,7 +11,9 @@ from tests.support.policies import PolicyFiles
 from tests.support.users.source_writer import SourceWriter
 from tests.support.users.thrift_source import ThriftSource
 from tests.support.users.warehouse import Warehouse
-from twinhive.core.model.files import join, parent
+from twinhive.core.directory_marks.directories import claim
+from twinhive.core.directory_marks.staging import staging_mark
+from twinhive.core.model.files import base_name, join, parent
 from twinhive.core.model.lease_kinds import LeaseKind
 from twinhive.hive.adapters.hdfs.hdfs_lease import HdfsLease
 from twinhive.runtime.settings import load_configuration, resolve_from_environment
@@ -84,6 +86,7 @@ def test_a_load_removes_the_staging_of_one_that_was_given_up_and_of_no_other(spe
     speaker.drop_replica(f"{name}_given_up")
     copying = f"{staging}/repl.west.{name}_copying"
     west.files.write(f"{staging}/sales/events/file", b"staged by a policy")
+    claim(west.files, copying, staging_mark(base_name(copying)))
     west.files.write(f"{copying}/events/{1:012d}/file", b"is being copied")
     cluster = west.cluster
     keeper = HdfsLease(cluster.hdfs_uri, cluster.hadoop_properties, cluster.user, 0)
