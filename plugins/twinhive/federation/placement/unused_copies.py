@@ -14,6 +14,7 @@ from twinhive.core.model.files import is_below, join, relative_to
 from twinhive.core.model.names import TableName
 from twinhive.core.model.policy import Policy
 from twinhive.core.ports import FileReader, FileWriter, Lease, MetastoreReader, WritePorts
+from twinhive.federation.placement.marking_copies import in_pieces
 from twinhive.federation.placement.placement_layout import copies_directory, copies_mark, kept, unused_path
 from twinhive.federation.routing.marks_table import MarksTable
 from twinhive.replication.dump.json_files import read_json, write_json
@@ -24,6 +25,8 @@ AT_HOME = "(at home)"
 """What it says of a directory in which a table, or partitions of it, are at home since they were moved."""
 
 
+_REMOVED_AT_ONCE = 64
+"""So many directories go after one look at what the metastore uses."""
 _OVERDUE = 1.25
 """Times the grace: what has been unused for so long goes, and with it all that has been for the grace."""
 
@@ -44,7 +47,8 @@ def owned_copies(files: FileWriter, policy: Policy) -> Owned | None:
 def sweep(ports: WritePorts, lease: Lease, policy: Policy, used: Collection[str], now: float) -> Sweeping:
     """Remove what was unused at an earlier sweep, longer ago than the grace, and still is.
 
-    To ask the metastore what it uses takes a look at all of a table: so what is due waits a while for others.
+    To ask the metastore what it uses takes a look at all of a table: so what is due waits a while for others, and some
+    of it goes after each look.
     """
     sweeping = Sweeping()
     owned = owned_copies(ports.replica_files, policy)
@@ -55,17 +59,18 @@ def sweep(ports: WritePorts, lease: Lease, policy: Policy, used: Collection[str]
     since = {one: seen.get(one, now) for one in unused}
     due = [one for one in unused if now - since[one] >= policy.options.grace_seconds]
     due = due if _is_overdue(policy, since, now) else []
-    named = _named_now(ports, policy, due)
-    for directory in due:
-        if directory in named:
-            sweeping.left.append(directory)
-            since[directory] = now  # asked again after another time of grace
-            continue
-        lease.confirm()
-        unprotect(ports.replica_files, directory)
-        owned.take_away(directory)
-        sweeping.removed.append(directory)
-        del since[directory]
+    for some in in_pieces(due, _REMOVED_AT_ONCE):
+        named = _named_now(ports, policy, some)  # right before: users may have taken one for a table meanwhile
+        for directory in some:
+            if directory in named:
+                sweeping.left.append(directory)
+                since[directory] = now  # asked again after another time of grace
+                continue
+            lease.confirm()
+            unprotect(ports.replica_files, directory)
+            owned.take_away(directory)
+            sweeping.removed.append(directory)
+            del since[directory]
     if since != seen:
         write_json(ports.replica_files, unused_path(policy), since)
     return sweeping

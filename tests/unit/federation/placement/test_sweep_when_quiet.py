@@ -7,7 +7,9 @@ import pytest
 
 from tests.support.worlds.copies_world import COPIES_ROOT, CopiesWorld, a_placement
 from twinhive.core.directory_marks.write_protection import unprotect
+from twinhive.core.ports import FileWriter
 from twinhive.core.step.step_base import Work
+from twinhive.federation.placement import unused_copies
 from twinhive.federation.placement.list_copies import CopiesListed, ListCopies
 from twinhive.federation.placement.unused_copies import AT_HOME, OF_TABLE
 
@@ -91,3 +93,26 @@ def test_a_home_among_them_is_not_looked_for_at_each_run() -> None:
         assert listed_at(world, later).removed == 0
     assert len([path for path in read if "/tables/other." in path]) == 1
     assert world.north.status(directory) is not None
+
+
+def test_what_a_table_takes_while_others_are_removed_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = a_world()
+    for table in ("plain", "other"):
+        world.users.insert(table, None, {"g": b"more"})
+    world.settle()
+    world.settle()
+    unused = sorted(copies(world) - used(world))
+    assert len(unused) == 2
+    monkeypatch.setattr(unused_copies, "_REMOVED_AT_ONCE", 1)
+    removed: list[str] = []
+
+    def unprotected(files: FileWriter, directory: str) -> None:
+        removed.append(directory.rpartition("/")[2])
+        (other,) = set(unused) - {removed[0]}
+        if len(removed) == 1:
+            world.users.set_location(other.partition(".")[0], f"{COPIES_ROOT}/near/{other}")
+        unprotect(files, directory)
+
+    monkeypatch.setattr(unused_copies, "unprotect", unprotected)
+    assert listed_at(world, time.time() + 2 * GRACE).removed == 1
+    assert set(unused) - set(removed) <= copies(world)
