@@ -147,7 +147,7 @@ class ListCopies:
         directory = copies_directory(policy)
         if problems := list(placement_problems(ports, policy)):
             raise together(problems, f"placement {policy.name} cannot start: {len(problems)} problems")
-        claim(ports.replica_files, directory, copies_mark(policy), _is_of_no_earlier, for_others=True)
+        claim(ports.replica_files, directory, copies_mark(policy), for_others=True)
         claim_staging(ports.replica_files, policy)
 
     def _take_marks_away(self, ports: WritePorts, found: "_Decided") -> int:
@@ -340,7 +340,7 @@ def placement_problems(ports: ReadPorts, policy: Policy) -> Iterator[TwinhiveErr
     directory = copies_directory(policy)
     if ports.replica_files.status(directory) is None:
         yield from check_copies_root(ports, directory)
-    found = foreign(ports.replica_files, directory, copies_mark(policy), _is_of_no_earlier)
+    found = foreign(ports.replica_files, directory, copies_mark(policy))
     yield from (problem for problem in (found, foreign_staging(ports.replica_files, policy)) if problem)
 
 
@@ -353,8 +353,3 @@ def clear_work(ports: WritePorts, policy: Policy) -> None:
     for path in (lists_directory(policy), building_directory(policy, ""), base, unfinished, taken_path(policy)):
         if ports.replica_files.status(path) is not None:
             staging.discard(path)
-
-
-def _is_of_no_earlier(files: object, directory: str) -> bool:
-    """Return False: no earlier version has made such directories without a mark."""
-    return False

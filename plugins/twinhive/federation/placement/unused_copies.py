@@ -41,7 +41,7 @@ class Sweeping:
 
 def owned_copies(files: FileWriter, policy: Policy) -> Owned | None:
     """Return the directory of a placement's copies, None when nothing proves that it is ours."""
-    return proven(files, copies_directory(policy), copies_mark(policy), lambda _files, _directory: False)
+    return proven(files, copies_directory(policy), copies_mark(policy))
 
 
 def sweep(ports: WritePorts, lease: Lease, policy: Policy, used: Collection[str], now: float) -> Sweeping:
